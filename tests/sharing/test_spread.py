@@ -73,6 +73,94 @@ def test_what_spreads_what_is_not_known_leaves_what_it_is_stored_in():
     assert "goes on with it" in left(source, "table")
 
 
+IN_TWO_TABLES = """
+table = {{}}
+rows = []
+def put(name, row{}):
+    table[str(name)] = row
+    rows.append(row)
+{}
+def verb(k):
+    {}
+"""
+
+BOTH = ("table", "rows")
+
+ALSO_SPREAD = {
+    "a mapping after what is placed": ("", "", "put(k, {}, **make())"),
+    "a mapping after what is named": ("", "", "put(name=k, row={}, **make())"),
+    "what is placed before a list": (", *more", "", "put(k, {}, *make())"),
+    "a mapping for a parameter of its name": (", **more", "", "put(k, {}, **make())"),
+    "by what only spreads": ("", "def tell(**a): put(1, **a)", "tell(row={})"),
+    "by two of them": (
+        "",
+        "def say(*a): tell(*a)\ndef tell(*a): put(*a)",
+        "say(str(k), {})",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ALSO_SPREAD)
+def test_what_is_given_beside_what_is_spread_is_known(case):
+    more, between, call = ALSO_SPREAD[case]
+
+    after = shared(IN_TWO_TABLES.format(more, between, call.format("[1]")), *BOTH)
+
+    assert call.format("txloop.share([1])") in after
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_what_is_given_beside_what_is_spread_answers_as_on_stock_tornado():
+    definitions, bodies = ["def make():\n    return {}"], []
+    for number, (more, between, call) in enumerate(ALSO_SPREAD.values()):
+        lines = IN_TWO_TABLES.format(more, between, "pass").partition("def verb")[0]
+        body = f"{call.format('[v]')}\nrows[-1].append(2)\nmore += [rows, table]"
+        for name in ("table", "rows", "put(", "tell(", "say("):
+            own = name.replace("(", "") + str(number) + "(" * name.count("(")
+            lines, body = lines.replace(name, own), body.replace(name, own)
+        definitions.append(lines)
+        bodies.append([body])
+
+    said = check(program_of(bodies, definitions), asked_of(len(bodies)), good=1.0)
+
+    assert "Of 6 verbs, 0 would run in parallel before, 6 after." in said
+
+
+MAY_BE_SPREAD = {
+    "by position": ("", "", "put(*make(), [1])"),
+    "by its name": ("", "", "put(k, **make())"),
+    "by what does more": ("", "def tell(**a): seen = a; put(1, **a)", "tell(row=[1])"),
+    "by what is given it so": ("", "def tell(**a): put(1, **a)", "tell(**make())"),
+    "by what others call": (
+        "",
+        "def tell(**a): put(1, **a)",
+        "tell(row=[]); use(tell)",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MAY_BE_SPREAD)
+def test_what_may_be_given_by_what_is_spread_is_not_known(case):
+    assert "goes on with it" in left(IN_TWO_TABLES.format(*MAY_BE_SPREAD[case]), *BOTH)
+
+
+def test_what_has_its_value_by_position_gets_nothing_of_what_is_spread():
+    source = """
+    numbers = []
+    class Note:
+        def __init__(self, number, **more):
+            self.number = number
+            self.more = more
+    def make(**given):
+        numbers.append(Note(1, **given).number)
+    def verb():
+        make(rows=[]).number[0] += 1
+    """
+
+    assert left(source, "numbers") == ""
+
+
 NAMED_LIKE = """
 class Counter:
     seen = {{}}

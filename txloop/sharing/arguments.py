@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from txloop.scan.known import GETTERS, MODULES, MUTATORS, PARTS
-from txloop.scan.syntax import last_name, parameters
+from txloop.scan.syntax import last_name, numbered, parameters
 from txloop.sharing.assigning import (
     assigned_by,
     item_setters_in,
@@ -27,7 +27,7 @@ from txloop.sharing.decorators import hands_on, is_followed, is_just_called
 from txloop.sharing.habits import Argument
 from txloop.sharing.handlers import VERBS, is_given_texts
 from txloop.sharing.scopes import defaults_of, functions_in, nodes_of, scopes_in
-from txloop.sharing.spreading import spread_by
+from txloop.sharing.spreading import spread_by, stands_for_each
 from txloop.sharing.syntax import DISPLAYS, root_name
 from txloop.sharing.uncalled import passed_on
 
@@ -71,6 +71,7 @@ class Arguments:
         """
         self._given: dict[tuple[ast.AST, str], list[Argument]] = {}
         self._called_elsewhere: set[object] = set()
+        self._spread_to: set[tuple[ast.AST, str]] = set()  # what stars may give
         self.taken: set[str] = set()
         self._verbs: set[object] = set()
         self._constant: set[tuple[ast.AST, str]] = set()
@@ -202,15 +203,24 @@ class Arguments:
         placed = [*takewhile(lambda each: not isinstance(each, ast.Starred), call.args)]
         spread: list[ast.expr | ast.keyword] = [*call.args[len(placed) :]]
         spread += [each for each in call.keywords if each.arg is None]
+        stars = [each for each in spread if isinstance(each, ast.Starred | ast.keyword)]
+        given = {each.arg: each.value for each in call.keywords if each.arg}
+        by_place = [name for name in one.given if name in numbered(one.node)]
+        given |= dict(zip(by_place, placed[others:], strict=False))
+        for star in _stars_of(one.node):  # it is a new object, with these in it
+            given.pop(star, None)
+        by_stars = [*spread_by(call, placed[others:], one)]
         # What a decorator of a verb has made was called by Tornado.
         if spread and not (one.node in self._verbs and hands_on(scope, spread)):
-            self._called_elsewhere.add(one.node)
-        given = {each.arg: each.value for each in call.keywords if each.arg}
-        given |= dict(zip(one.given, placed[others:], strict=False))
-        for star in (one.node.args.vararg, one.node.args.kwarg):
-            if star is not None:  # it is a new object, with these in it
-                given.pop(star.arg, None)
-        for name, values in spread_by(call, placed[others:], one):
+            values = [each.value for each in stars]
+            rest = {*one.given} - {*given}
+            is_known = all(stands_for_each(scope, each) for each in values)
+            if is_known and len(stars) == len(spread):
+                rest -= _stars_of(one.node) - {name for name, _ in by_stars}
+                by_stars += [(name, values) for name in rest]
+            else:
+                self._spread_to.update((one.node, name) for name in rest)
+        for name, values in by_stars:
             found = self._given.setdefault((one.node, name), [])
             found += (Argument(text, scope, value) for value in values)
         for name, value in given.items():
@@ -220,6 +230,11 @@ class Arguments:
             if name not in given:
                 argument = Argument(one.home, one.home.tree, value)
                 self._given.setdefault((one.node, name), []).append(argument)
+
+    def _are_known(self, function: ast.AST, name: str) -> bool:
+        """Tell whether all calls that give something for a parameter are known."""
+        unknown = function in self._called_elsewhere
+        return not unknown and (function, name) not in self._spread_to
 
     def functions(self) -> dict[str, set[str] | None]:
         """Return the names of the functions that are given for parameters, by names.
@@ -240,7 +255,7 @@ class Arguments:
     def _functions_for(self, function: FunctionNode, name: str) -> set[str] | None:
         """Return the names of those for one parameter; None if not all are known."""
         given = self._given.get((function, name))
-        if given is None or function in self._called_elsewhere:
+        if given is None or not self._are_known(function, name):
             return None
         values = [one.value for one in given if not isinstance(one.value, ast.Constant)]
         if not all(map(self._is_function, values)):
@@ -268,7 +283,7 @@ class Arguments:
         """
         keys = [*self._constant, *self._given]
         found: dict[tuple[object, str], bool] = {
-            key: key[0] not in self._called_elsewhere for key in keys
+            key: self._are_known(*key) for key in keys
         }
         while True:
             guessed = replace(habits, given=found)
@@ -291,7 +306,7 @@ class Arguments:
         """
         texts: list[Argument] | None = [] if (scope, name) in self._constant else None
         given = self._given.get((scope, name), texts)
-        if given is None or scope in self._called_elsewhere:
+        if given is None or not self._are_known(scope, name):
             return None
         if is_bound_otherwise(scope, name):
             return None
@@ -355,6 +370,11 @@ def follow_calls(texts: list[Text], meanings: Meanings, flow: Flow) -> Arguments
     first = Arguments(texts, callees)
     callees.learn(first.functions(), first.taken)
     return Arguments(texts, callees)
+
+
+def _stars_of(function: FunctionNode) -> set[str]:
+    stars = (function.args.vararg, function.args.kwarg)
+    return {each.arg for each in stars if each is not None}
 
 
 def _calls_in(text: Text, callees: Callees) -> Iterator[tuple[ast.Call, ast.AST]]:

@@ -10,6 +10,7 @@ import ast
 import functools
 from typing import TYPE_CHECKING
 
+from txloop.scan.syntax import FUNCTIONS, numbered
 from txloop.sharing.scopes import walked
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from txloop.scan.syntax import FunctionNode
     from txloop.sharing.meanings import Function
 
-__all__ = ["spread_by"]
+__all__ = ["spread_by", "stands_for_each"]
 
 
 def spread_by(
@@ -32,11 +33,19 @@ def spread_by(
         function: The function.
     """
     its, args = function.given, function.node.args
-    first = sum(each.arg in its for each in args.posonlyargs + args.args)
+    first = sum(each in its for each in numbered(function.node))
     named = [one.value for one in call.keywords if one.arg not in (None, *its)]
     for star, values in ((args.vararg, placed[first:]), (args.kwarg, named)):
         if star is not None and _is_only_spread(function.node, star.arg):
             yield star.arg, values
+
+
+def stands_for_each(scope: ast.AST, value: ast.expr) -> bool:
+    """Tell whether what is spread is such a variable of the function."""
+    if not (isinstance(scope, FUNCTIONS) and isinstance(value, ast.Name)):
+        return False
+    stars = [one.arg for one in (scope.args.vararg, scope.args.kwarg) if one]
+    return value.id in stars and _is_only_spread(scope, value.id)
 
 
 @functools.lru_cache(maxsize=4096)
