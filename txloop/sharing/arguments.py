@@ -220,9 +220,9 @@ class Arguments:
                 by_stars += [(name, values) for name in rest]
             else:
                 self._spread_to.update((one.node, name) for name in rest)
-        for name, values in by_stars:
+        for name, its in by_stars:
             found = self._given.setdefault((one.node, name), [])
-            found += (Argument(text, scope, value) for value in values)
+            found += (Argument(text, scope, value) for value in its)
         for name, value in given.items():
             argument = Argument(text, scope, value)
             self._given.setdefault((one.node, name), []).append(argument)
