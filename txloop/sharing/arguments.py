@@ -215,7 +215,9 @@ class Arguments:
             values = [each.value for each in stars]
             rest = {*one.given} - {*given}
             is_known = all(stands_for_each(scope, each) for each in values)
-            if is_known and len(stars) == len(spread):
+            if self.callees.runs_any(call):  # what is called so may be given anything
+                self._called_elsewhere.add(one.node)
+            elif is_known and len(stars) == len(spread):
                 rest -= _stars_of(one.node) - {name for name, _ in by_stars}
                 by_stars += [(name, values) for name in rest]
             else:
