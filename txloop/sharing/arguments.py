@@ -27,9 +27,10 @@ from txloop.sharing.decorators import hands_on, is_followed, is_just_called
 from txloop.sharing.habits import Argument
 from txloop.sharing.handlers import VERBS, is_given_texts
 from txloop.sharing.scopes import defaults_of, functions_in, nodes_of, scopes_in
-from txloop.sharing.spreading import spread_by, stands_for_each
+from txloop.sharing.spreading import parts_spread, spread_by, stars_of
 from txloop.sharing.syntax import DISPLAYS, root_name
 from txloop.sharing.uncalled import passed_on
+from txloop.sharing.wholes import makes_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Set
@@ -207,19 +208,18 @@ class Arguments:
         given = {each.arg: each.value for each in call.keywords if each.arg}
         by_place = [name for name in one.given if name in numbered(one.node)]
         given |= dict(zip(by_place, placed[others:], strict=False))
-        for star in _stars_of(one.node):  # it is a new object, with these in it
+        for star in stars_of(one.node):  # it is a new object, with these in it
             given.pop(star, None)
         by_stars = [*spread_by(call, placed[others:], one)]
         # What a decorator of a verb has made was called by Tornado.
         if spread and not (one.node in self._verbs and hands_on(scope, spread)):
-            values = [each.value for each in stars]
             rest = {*one.given} - {*given}
-            is_known = all(stands_for_each(scope, each) for each in values)
             if self.callees.runs_any(call):  # what is called so may be given anything
                 self._called_elsewhere.add(one.node)
-            elif is_known and len(stars) == len(spread):
-                rest -= _stars_of(one.node) - {name for name, _ in by_stars}
-                by_stars += [(name, values) for name in rest]
+            elif len(stars) == len(spread):  # each may get a part of any of these
+                parts = [parts_spread(scope, each.value) for each in stars]
+                rest -= stars_of(one.node) - {name for name, _ in by_stars}
+                by_stars += [(name, parts) for name in rest]
             else:
                 self._spread_to.update((one.node, name) for name in rest)
         for name, its in by_stars:
@@ -300,7 +300,13 @@ class Arguments:
             found = {**found, **dict.fromkeys(lost, False)}
 
     def made_by_callers(
-        self, scope: ast.AST, name: str, habits: Habits, depth: int = 0
+        self,
+        scope: ast.AST,
+        name: str,
+        habits: Habits,
+        depth: int = 0,
+        *,
+        whole: bool = False,
     ) -> list[tuple[Text, ast.expr]] | None:
         """Return what callers make and give for a parameter; None if not all is known.
 
@@ -312,25 +318,36 @@ class Arguments:
             return None
         if is_bound_otherwise(scope, name):
             return None
-        return self.makers(given, habits, depth)
+        return self.makers(given, habits, depth, whole=whole)
 
     def makers(
-        self, values: Iterable[Argument], habits: Habits, depth: int = 0
+        self,
+        values: Iterable[Argument],
+        habits: Habits,
+        depth: int = 0,
+        *,
+        whole: bool = False,
     ) -> list[tuple[Text, ast.expr]] | None:
         """Return the expressions that make values, or what these are parts of.
 
         None if not all of them are known.
+
+        Args:
+            values: What is given.
+            habits: What is known of the program's functions.
+            depth: How many steps have led to these values.
+            whole: Only parts of them are stored: they may be what is never shared.
         """
         found: list[tuple[Text, ast.expr]] = []
         for one in values:
-            makers = self._makers_of(one, habits, depth)
+            makers = self._makers_of(one, habits, depth, whole)
             if makers is None:
                 return None
             found += makers
         return found
 
     def _makers_of(
-        self, one: Argument, habits: Habits, depth: int
+        self, one: Argument, habits: Habits, depth: int, whole: bool
     ) -> list[tuple[Text, ast.expr]] | None:
         text, scope, value = one
         if habits.stays(scope, value):
@@ -338,9 +355,11 @@ class Arguments:
         if value in habits.owned:
             its = habits.owned[value]
             known = its is not None and depth < _DEPTH
-            return self.makers(its or (), habits, depth + 1) if known else None
+            found = self.makers(its or (), habits, depth + 1, whole=whole)
+            return found if known else None
         if isinstance(value, _MADE):
-            return [(text, value)]
+            is_known = not whole or makes_whole(habits, scope, value)
+            return [(text, value)] if is_known else None
         if depth == _DEPTH:
             return None
         made: list[tuple[Text, ast.expr]] | None = []
@@ -350,19 +369,19 @@ class Arguments:
             case ast.Name(id=name):
                 values, others = bindings(scope, name)
                 if others:
-                    made = self.made_by_callers(scope, name, habits, depth + 1)
+                    made = self.made_by_callers(
+                        scope, name, habits, depth + 1, whole=whole
+                    )
                 elif not values:
                     return None
-            case ast.Subscript(value=ast.Name() as whole, slice=ast.Constant()):
-                values = [whole]
-            case ast.Subscript(value=whole, slice=ast.Constant()) if (
-                whole in habits.owned
+            case ast.Subscript(value=base, slice=ast.Constant()) if (
+                isinstance(base, ast.Call | ast.Name) or base in habits.owned
             ):
-                values = [whole]
+                values, whole = [base], True
             case _:
                 return None
         parts = [Argument(text, scope, each) for each in values]
-        found = self.makers(parts, habits, depth + 1)
+        found = self.makers(parts, habits, depth + 1, whole=whole)
         return None if found is None or made is None else found + made
 
 
@@ -372,11 +391,6 @@ def follow_calls(texts: list[Text], meanings: Meanings, flow: Flow) -> Arguments
     first = Arguments(texts, callees)
     callees.learn(first.functions(), first.taken)
     return Arguments(texts, callees)
-
-
-def _stars_of(function: FunctionNode) -> set[str]:
-    stars = (function.args.vararg, function.args.kwarg)
-    return {each.arg for each in stars if each is not None}
 
 
 def _calls_in(text: Text, callees: Callees) -> Iterator[tuple[ast.Call, ast.AST]]:

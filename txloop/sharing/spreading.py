@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from txloop.scan.syntax import FunctionNode
     from txloop.sharing.meanings import Function
 
-__all__ = ["spread_by", "stands_for_each"]
+__all__ = ["parts_spread", "spread_by", "stars_of"]
 
 
 def spread_by(
@@ -40,12 +40,22 @@ def spread_by(
             yield star.arg, values
 
 
-def stands_for_each(scope: ast.AST, value: ast.expr) -> bool:
-    """Tell whether what is spread is such a variable of the function."""
-    if not (isinstance(scope, FUNCTIONS) and isinstance(value, ast.Name)):
-        return False
-    stars = [one.arg for one in (scope.args.vararg, scope.args.kwarg) if one]
-    return value.id in stars and _is_only_spread(scope, value.id)
+def parts_spread(scope: ast.AST, value: ast.expr) -> ast.expr:
+    """Return what stands for each of the objects that a value gives if it is spread."""
+    if (
+        isinstance(scope, FUNCTIONS)
+        and isinstance(value, ast.Name)
+        and value.id in stars_of(scope)
+        and _is_only_spread(scope, value.id)
+    ):
+        return value
+    return ast.Subscript(value, ast.Constant(0), ast.Load())
+
+
+def stars_of(function: FunctionNode) -> set[str]:
+    """Return the names of a function's ``*rows`` and ``**more``."""
+    stars = (function.args.vararg, function.args.kwarg)
+    return {each.arg for each in stars if each is not None}
 
 
 @functools.lru_cache(maxsize=4096)
