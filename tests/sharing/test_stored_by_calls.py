@@ -32,7 +32,7 @@ CALLS = {
     "f({} if a else None)": "f(txloop.share({}) if a else None)",
     "def g():\n    y = json.loads(a)\n    f(y)\n    return y": "y = txloop.share(json",
     "f((1, 'a'))\nf({})": "f((1, 'a'))\nf(txloop.share({}))",
-    "def g():\n    y = json.loads('[]')\n    z = y[0]\n    f(z)": "y = txloop.share(json",
+    "def g():\n    y = json.loads(a)\n    z = y[0]\n    f(z)": "y = txloop.share(json",
     "def g(a):\n    f = a.f(json.loads(a))": "a.f(txloop.share(json.loads(a)))",
     "def g(y): f(y)\ng({})": "g(txloop.share({}))",
     "class ASocket(WebSocketHandler):\n    def on_message(self, y):\n"
