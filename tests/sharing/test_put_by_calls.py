@@ -181,3 +181,60 @@ def test_what_is_left_after_a_call_answers_as_on_stock_tornado(case):
     said = check(program_of(bodies, definitions), asked_of(2), good=1.0)
 
     assert "app.rows is left as it is: " in said
+
+
+CALLED_LATER = """
+import functools
+from tornado.ioloop import IOLoop
+audit = []
+{1}
+def verb(name):
+    loop = IOLoop.current()
+    {0}
+"""
+
+WITH_TEXTS = [
+    "loop.add_callback(audit.append, 'left ' + name)",
+    "IOLoop.current().call_later(1, audit.append, f'{name} left')",
+    "loop.add_callback(functools.partial(audit.append, '%s left' % name))",
+    "loop.call_at(1, functools.partial(audit.insert, 'a'), 'b')",
+]
+
+
+@pytest.mark.parametrize("call", WITH_TEXTS)
+def test_what_a_loop_gives_texts_to_later_keeps_nothing_else(call):
+    assert left(CALLED_LATER.format(call, ""), "audit") == ""
+
+
+@pytest.mark.parametrize(
+    ("call", "before"),
+    [
+        ("loop.add_callback(audit.append, name)", ""),
+        ("loop.add_callback(functools.partial(audit.append), name)", ""),
+        ("loop.add_callback(functools.partial(name, audit.append, 'a'))", ""),
+        ("future.add_callback(audit.append)", ""),
+        ("loop.call_later(*name, audit.append, 'a')", ""),
+        ("name(audit.append, 'a')", ""),
+        (WITH_TEXTS[0], "def add_callback(f, x): f([x])"),
+        (WITH_TEXTS[0], "class A:\n    def __radd__(self, other): return []"),
+    ],
+)
+def test_what_may_be_given_more_later_keeps_what_is_not_known(call, before):
+    reason = left(CALLED_LATER.format(call, before), "audit")
+
+    assert "keeps a part of what it does not know" in reason
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_what_is_called_later_answers_as_on_stock_tornado():
+    definitions, bodies = ["import functools"], []
+    for number, call in enumerate(WITH_TEXTS[::2]):  # soon, not in a while
+        definitions.append(f"audit{number} = []")
+        call = call.replace("audit", f"audit{number}").replace("name", "str(k)")
+        call = call.replace("loop.", "tornado.ioloop.IOLoop.current().")
+        bodies.append([f"more.append(list(audit{number}))\n{call}"])
+
+    said = check(program_of(bodies, definitions), asked_of(2), good=1.0)
+
+    assert "Of 2 verbs, 0 would run in parallel before, 2 after." in said

@@ -32,7 +32,7 @@ CALLS = {
     "f({} if a else None)": "f(txloop.share({}) if a else None)",
     "def g():\n    y = json.loads(a)\n    f(y)\n    return y": "y = txloop.share(json",
     "f((1, 'a'))\nf({})": "f((1, 'a'))\nf(txloop.share({}))",
-    "def g(a):\n    y = make(a)\n    z = y['z']\n    f(z)": "y = txloop.share(make(a))",
+    "def g():\n    y = json.loads(a)\n    z = y[0]\n    f(z)": "y = txloop.share(json",
     "def g(a):\n    f = a.f(json.loads(a))": "a.f(txloop.share(json.loads(a)))",
     "def g(y): f(y)\ng({})": "g(txloop.share({}))",
     "class ASocket(WebSocketHandler):\n    def on_message(self, y):\n"
@@ -89,7 +89,7 @@ def test_an_object_of_a_class_that_gives_itself_is_stored_as_it_is():
     "call",
     [
         "def g(y): f(y)",
-        "f(*rows)",
+        "f(*[{}])",
         "def g():\n    for y in make(): f(y)",
         "each(f, [{}])",
         "partial(f, {})",

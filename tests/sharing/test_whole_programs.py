@@ -154,7 +154,7 @@ def test_an_object_that_assigns_what_its_class_gives_it_is_shared(tmp_path):
 
 
 PAID = """
-import json
+import ast
 import tornado.ioloop
 import tornado.web
 
@@ -177,7 +177,7 @@ book = Book()
 
 class Pay(tornado.web.RequestHandler):
     def post(self):
-        book.pay(json.loads(self.request.body)["who"])
+        book.pay(ast.literal_eval(self.get_argument("pay"))["who"])
 
 app = tornado.web.Application([("/", Pay)])
 tornado.ioloop.IOLoop.current().start()

@@ -28,6 +28,7 @@ __all__ = [
     "last_name",
     "names_bound",
     "nonlocal_in",
+    "numbered",
     "own_nodes",
     "parameters",
     "walk",
@@ -81,6 +82,11 @@ def walk(node: ast.AST) -> list[ast.AST]:
 def last_name(node: ast.AST | None) -> str:
     """Return the last name of ``a.b.c``; "" if there is none."""
     return getattr(node, "attr", getattr(node, "id", ""))
+
+
+def numbered(node: FunctionNode) -> list[str]:
+    """Return the names of those parameters that calls may give by position."""
+    return [each.arg for each in (*node.args.posonlyargs, *node.args.args)]
 
 
 def parameters(node: FunctionNode) -> list[str]:

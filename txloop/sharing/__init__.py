@@ -43,6 +43,7 @@
     assigning   assignments that run setters of properties, and of items
     arguments   what calls give for their parameters
     spreading   what they give for those that are only spread
+    wholes      what may become a container with all that is in it
     uncalled    which functions a program does more with than to call them
     decorators  what verbs get beside texts of decorators
     unnamed     what is called without its name

@@ -12,7 +12,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from txloop.scan.known import GETTERS, MODULES, MUTATORS, PARTS
-from txloop.scan.syntax import last_name, parameters
+from txloop.scan.syntax import last_name, numbered, parameters
 from txloop.sharing.assigning import (
     assigned_by,
     item_setters_in,
@@ -27,9 +27,10 @@ from txloop.sharing.decorators import hands_on, is_followed, is_just_called
 from txloop.sharing.habits import Argument
 from txloop.sharing.handlers import VERBS, is_given_texts
 from txloop.sharing.scopes import defaults_of, functions_in, nodes_of, scopes_in
-from txloop.sharing.spreading import spread_by
+from txloop.sharing.spreading import parts_spread, spread_by, stars_of
 from txloop.sharing.syntax import DISPLAYS, root_name
 from txloop.sharing.uncalled import passed_on
+from txloop.sharing.wholes import makes_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Set
@@ -71,6 +72,7 @@ class Arguments:
         """
         self._given: dict[tuple[ast.AST, str], list[Argument]] = {}
         self._called_elsewhere: set[object] = set()
+        self._spread_to: set[tuple[ast.AST, str]] = set()  # what stars may give
         self.taken: set[str] = set()
         self._verbs: set[object] = set()
         self._constant: set[tuple[ast.AST, str]] = set()
@@ -202,17 +204,27 @@ class Arguments:
         placed = [*takewhile(lambda each: not isinstance(each, ast.Starred), call.args)]
         spread: list[ast.expr | ast.keyword] = [*call.args[len(placed) :]]
         spread += [each for each in call.keywords if each.arg is None]
+        stars = [each for each in spread if isinstance(each, ast.Starred | ast.keyword)]
+        given = {each.arg: each.value for each in call.keywords if each.arg}
+        by_place = [name for name in one.given if name in numbered(one.node)]
+        given |= dict(zip(by_place, placed[others:], strict=False))
+        for star in stars_of(one.node):  # it is a new object, with these in it
+            given.pop(star, None)
+        by_stars = [*spread_by(call, placed[others:], one)]
         # What a decorator of a verb has made was called by Tornado.
         if spread and not (one.node in self._verbs and hands_on(scope, spread)):
-            self._called_elsewhere.add(one.node)
-        given = {each.arg: each.value for each in call.keywords if each.arg}
-        given |= dict(zip(one.given, placed[others:], strict=False))
-        for star in (one.node.args.vararg, one.node.args.kwarg):
-            if star is not None:  # it is a new object, with these in it
-                given.pop(star.arg, None)
-        for name, values in spread_by(call, placed[others:], one):
+            rest = {*one.given} - {*given}
+            if self.callees.runs_any(call):  # what is called so may be given anything
+                self._called_elsewhere.add(one.node)
+            elif len(stars) == len(spread):  # each may get a part of any of these
+                parts = [parts_spread(scope, each.value) for each in stars]
+                rest -= stars_of(one.node) - {name for name, _ in by_stars}
+                by_stars += [(name, parts) for name in rest]
+            else:
+                self._spread_to.update((one.node, name) for name in rest)
+        for name, its in by_stars:
             found = self._given.setdefault((one.node, name), [])
-            found += (Argument(text, scope, value) for value in values)
+            found += (Argument(text, scope, value) for value in its)
         for name, value in given.items():
             argument = Argument(text, scope, value)
             self._given.setdefault((one.node, name), []).append(argument)
@@ -220,6 +232,11 @@ class Arguments:
             if name not in given:
                 argument = Argument(one.home, one.home.tree, value)
                 self._given.setdefault((one.node, name), []).append(argument)
+
+    def _are_known(self, function: ast.AST, name: str) -> bool:
+        """Tell whether all calls that give something for a parameter are known."""
+        unknown = function in self._called_elsewhere
+        return not unknown and (function, name) not in self._spread_to
 
     def functions(self) -> dict[str, set[str] | None]:
         """Return the names of the functions that are given for parameters, by names.
@@ -240,7 +257,7 @@ class Arguments:
     def _functions_for(self, function: FunctionNode, name: str) -> set[str] | None:
         """Return the names of those for one parameter; None if not all are known."""
         given = self._given.get((function, name))
-        if given is None or function in self._called_elsewhere:
+        if given is None or not self._are_known(function, name):
             return None
         values = [one.value for one in given if not isinstance(one.value, ast.Constant)]
         if not all(map(self._is_function, values)):
@@ -268,7 +285,7 @@ class Arguments:
         """
         keys = [*self._constant, *self._given]
         found: dict[tuple[object, str], bool] = {
-            key: key[0] not in self._called_elsewhere for key in keys
+            key: self._are_known(*key) for key in keys
         }
         while True:
             guessed = replace(habits, given=found)
@@ -283,7 +300,13 @@ class Arguments:
             found = {**found, **dict.fromkeys(lost, False)}
 
     def made_by_callers(
-        self, scope: ast.AST, name: str, habits: Habits, depth: int = 0
+        self,
+        scope: ast.AST,
+        name: str,
+        habits: Habits,
+        depth: int = 0,
+        *,
+        whole: bool = False,
     ) -> list[tuple[Text, ast.expr]] | None:
         """Return what callers make and give for a parameter; None if not all is known.
 
@@ -291,29 +314,40 @@ class Arguments:
         """
         texts: list[Argument] | None = [] if (scope, name) in self._constant else None
         given = self._given.get((scope, name), texts)
-        if given is None or scope in self._called_elsewhere:
+        if given is None or not self._are_known(scope, name):
             return None
         if is_bound_otherwise(scope, name):
             return None
-        return self.makers(given, habits, depth)
+        return self.makers(given, habits, depth, whole=whole)
 
     def makers(
-        self, values: Iterable[Argument], habits: Habits, depth: int = 0
+        self,
+        values: Iterable[Argument],
+        habits: Habits,
+        depth: int = 0,
+        *,
+        whole: bool = False,
     ) -> list[tuple[Text, ast.expr]] | None:
         """Return the expressions that make values, or what these are parts of.
 
         None if not all of them are known.
+
+        Args:
+            values: What is given.
+            habits: What is known of the program's functions.
+            depth: How many steps have led to these values.
+            whole: Only parts of them are stored: they may be what is never shared.
         """
         found: list[tuple[Text, ast.expr]] = []
         for one in values:
-            makers = self._makers_of(one, habits, depth)
+            makers = self._makers_of(one, habits, depth, whole)
             if makers is None:
                 return None
             found += makers
         return found
 
     def _makers_of(
-        self, one: Argument, habits: Habits, depth: int
+        self, one: Argument, habits: Habits, depth: int, whole: bool
     ) -> list[tuple[Text, ast.expr]] | None:
         text, scope, value = one
         if habits.stays(scope, value):
@@ -321,9 +355,11 @@ class Arguments:
         if value in habits.owned:
             its = habits.owned[value]
             known = its is not None and depth < _DEPTH
-            return self.makers(its or (), habits, depth + 1) if known else None
+            found = self.makers(its or (), habits, depth + 1, whole=whole)
+            return found if known else None
         if isinstance(value, _MADE):
-            return [(text, value)]
+            is_known = not whole or makes_whole(habits, scope, value)
+            return [(text, value)] if is_known else None
         if depth == _DEPTH:
             return None
         made: list[tuple[Text, ast.expr]] | None = []
@@ -333,19 +369,19 @@ class Arguments:
             case ast.Name(id=name):
                 values, others = bindings(scope, name)
                 if others:
-                    made = self.made_by_callers(scope, name, habits, depth + 1)
+                    made = self.made_by_callers(
+                        scope, name, habits, depth + 1, whole=whole
+                    )
                 elif not values:
                     return None
-            case ast.Subscript(value=ast.Name() as whole, slice=ast.Constant()):
-                values = [whole]
-            case ast.Subscript(value=whole, slice=ast.Constant()) if (
-                whole in habits.owned
+            case ast.Subscript(value=base, slice=ast.Constant()) if (
+                isinstance(base, ast.Call | ast.Name) or base in habits.owned
             ):
-                values = [whole]
+                values, whole = [base], True
             case _:
                 return None
         parts = [Argument(text, scope, each) for each in values]
-        found = self.makers(parts, habits, depth + 1)
+        found = self.makers(parts, habits, depth + 1, whole=whole)
         return None if found is None or made is None else found + made
 
 

@@ -17,9 +17,16 @@ from txloop.sharing.syntax import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
 
-__all__ = ["handed_on", "is_of_future", "may_give", "names_handed_on", "taken_whole"]
+__all__ = [
+    "called_with_texts",
+    "handed_on",
+    "is_of_future",
+    "may_give",
+    "names_handed_on",
+    "taken_whole",
+]
 
 _OF_PARTS = PARTS | {
     *("ChainMap", "MappingProxyType", "SimpleNamespace", "UserDict", "UserList"),
@@ -33,6 +40,15 @@ _OF_PARTS = PARTS | {
 
 _TAKING = GETTERS | {"get_nowait", "popitem", "result"}
 
+
+_PLACES = {
+    **dict.fromkeys(("add_callback", "call_soon", "spawn_callback"), 0),
+    **dict.fromkeys(("add_timeout", "call_at", "call_later"), 1),
+}
+"""Methods of loops, with the place of the function that they call later.
+
+Futures of other libraries have such methods, too, and give the function their result.
+"""
 
 _HOLDING = frozenset([*(one.__name__ for one in PLAIN), "UserDict", "UserList"])
 """Classes whose objects hold what they are given."""
@@ -109,7 +125,7 @@ def handed_on(value: ast.AST) -> list[ast.AST]:
     return []
 
 
-def _is_text(value: ast.expr) -> bool:
+def _is_text(value: ast.AST) -> bool:
     """Tell whether a value is a text since one is written there, or added to it.
 
     What has operators of its own is asked elsewhere (see `operators`).
@@ -119,7 +135,34 @@ def _is_text(value: ast.expr) -> bool:
             return True
         case ast.BinOp(left=left, op=ast.Add(), right=right):
             return _is_text(left) or _is_text(right)
+        case ast.BinOp(left=left, op=ast.Mod()):
+            return _is_text(left)
     return False
+
+
+def called_with_texts(call: ast.Call, own: Container[str]) -> ast.expr | None:
+    """Return what a call has the loop call later, if it gives it texts and no more.
+
+    Args:
+        call: The call.
+        own: The names of the program's functions: what has one of these is not known.
+    """
+    name = last_name(call.func)
+    place = _PLACES.get(name)
+    if place is None or len(call.args) <= place or "loop" not in _receiver(call):
+        return None
+    function, given = call.args[place], [*call.args[place + 1 :], *call.keywords]
+    if isinstance(function, ast.Call) and last_name(function.func) == "partial":
+        given += [*function.args[1:], *function.keywords]
+        function = next(iter(function.args), function)
+    known = not any(one in own for one in (name, "partial", "__radd__", "__rmod__"))
+    shifted = any(isinstance(one, ast.Starred) for one in call.args[:place])
+    texts = all(map(_is_text, given))
+    return function if known and texts and not shifted else None
+
+
+def _receiver(call: ast.Call) -> str:
+    return ast.unparse(getattr(call.func, "value", call)).lower()
 
 
 def _of_all(values: Iterable[ast.AST]) -> list[ast.AST]:

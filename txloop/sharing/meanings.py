@@ -19,6 +19,7 @@ from txloop.scan.syntax import (
 )
 from txloop.sharing.derived import container_classes
 from txloop.sharing.fields import constructor_of
+from txloop.sharing.handing import called_with_texts
 from txloop.sharing.handlers import VERBS, is_handler_class
 from txloop.sharing.scopes import functions_in, imports_in, nodes_of, walked
 from txloop.sharing.syntax import (
@@ -79,7 +80,7 @@ class Meanings:
         containers: Classes whose objects may become containers: see `derived`.
         has_keys_for_attributes: Whether a class may give its items as attributes.
         has_own_checks: Whether a class may say itself what `isinstance` finds.
-        used_without_call: Attributes that are not called.
+        used_without_call: Attributes that are not called, or are later, with no texts.
     """
 
     def __init__(self, texts: Iterable[Text], in_templates: Set[str] | None) -> None:
@@ -118,6 +119,7 @@ class Meanings:
             self._packages.add(text.package)
             self._collect(text)
             self._enter(text.tree, [text.tree])
+        for text in texts:
             self._note_uses(text.tree)
         for text in texts:
             self._add_constructors(text)
@@ -139,7 +141,7 @@ class Meanings:
             if isinstance(node, ast.Call):
                 self._called.add(last_name(node.func))
                 direct.add(id(node.func))
-                called.add(id(node.func))
+                called |= {id(node.func), id(called_with_texts(node, self.functions))}
                 given = arguments_of(node)
                 for one in given:
                     direct.add(id(one))

@@ -9,7 +9,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from txloop.scan.known import ADDING, MUTATORS, PUTTING
-from txloop.scan.syntax import bound_by, last_name, parameters, walk
+from txloop.scan.syntax import bound_by, last_name, numbered, parameters, walk
 from txloop.sharing.bindings import IMMUTABLE, given_to
 from txloop.sharing.operators import adds_elements, operands
 from txloop.sharing.origins import ANY, ANY_ATTRIBUTE, RAISED, Origin, inside, part_of
@@ -354,7 +354,9 @@ def _give_each(
     """Give each argument to the parameter that it is for."""
     rest = getattr(function.args.vararg, "arg", None)
     others = getattr(function.args.kwarg, "arg", None)
-    positional = [name for name in names if name != rest]
+    positional = [name for name in names if name in numbered(function)]
+    placed = {*positional[: len(call.args)], *(one.arg for one in call.keywords)}
+    placed.discard(others)
     for number, one in enumerate(call.args):
         values = origins.of(scope, one)
         if number < len(positional):
@@ -367,7 +369,8 @@ def _give_each(
             origins.add(function, each.arg, values)
         elif each.arg is None:
             for name in names:
-                origins.add(function, name, part_of(values))
+                if name not in placed:  # no parameter is given twice
+                    origins.add(function, name, part_of(values))
         elif others is not None:
             origins.add(function, others, inside(values))
 

@@ -10,6 +10,7 @@ import ast
 import functools
 from typing import TYPE_CHECKING
 
+from txloop.scan.syntax import FUNCTIONS, numbered
 from txloop.sharing.scopes import walked
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from txloop.scan.syntax import FunctionNode
     from txloop.sharing.meanings import Function
 
-__all__ = ["spread_by"]
+__all__ = ["parts_spread", "spread_by", "stars_of"]
 
 
 def spread_by(
@@ -32,11 +33,29 @@ def spread_by(
         function: The function.
     """
     its, args = function.given, function.node.args
-    first = sum(each.arg in its for each in args.posonlyargs + args.args)
+    first = sum(each in its for each in numbered(function.node))
     named = [one.value for one in call.keywords if one.arg not in (None, *its)]
     for star, values in ((args.vararg, placed[first:]), (args.kwarg, named)):
         if star is not None and _is_only_spread(function.node, star.arg):
             yield star.arg, values
+
+
+def parts_spread(scope: ast.AST, value: ast.expr) -> ast.expr:
+    """Return what stands for each of the objects that a value gives if it is spread."""
+    if (
+        isinstance(scope, FUNCTIONS)
+        and isinstance(value, ast.Name)
+        and value.id in stars_of(scope)
+        and _is_only_spread(scope, value.id)
+    ):
+        return value
+    return ast.Subscript(value, ast.Constant(0), ast.Load())
+
+
+def stars_of(function: FunctionNode) -> set[str]:
+    """Return the names of a function's ``*rows`` and ``**more``."""
+    stars = (function.args.vararg, function.args.kwarg)
+    return {each.arg for each in stars if each is not None}
 
 
 @functools.lru_cache(maxsize=4096)
