@@ -31,6 +31,7 @@
     makeup      lines that ask what a class is made of
     showing     whether objects may show their attributes in another order
     deriving    what their class statements become
+    having      whether all that their objects have can be shared
     singletons  what a `__new__` of their own returns
     slots       classes whose objects have no other attributes than their slots
     strays      what sets attributes of objects elsewhere than on `self`

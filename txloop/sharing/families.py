@@ -32,7 +32,7 @@ _VALUES = frozenset(
 
 
 class Families:
-    """The classes of a program, by simple name; the base of `Classes`."""
+    """The classes of a program, by simple name; the base of `Having`."""
 
     def __init__(self, texts: Iterable[Text], flow: Flow) -> None:
         """Look at all classes.
