@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import gc
 import marshal
 import types
 from collections import defaultdict
@@ -15,6 +14,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from tests.engine import bury_the_dead
 from txloop import TCounter, TDeque, TDict, TList, TObject, TVar, on_commit, share
 from txloop.executors.codec.packing import is_pickled
 from txloop.executors.codec.plain_cells import (
@@ -172,7 +172,7 @@ def test_a_write_to_what_has_died_is_left_out(prices):
         Known(number + 1, (), {}),
     )
     del other
-    gc.collect()  # PyPy counts no references
+    bury_the_dead()
 
     # WHEN
     assert packed is not None
@@ -232,7 +232,7 @@ def test_what_is_new_comes_to_be_on_the_other_side(make):
         if cells is rows
     )
     del outcome
-    gc.collect()
+    bury_the_dead()
     assert committed.find(number) is None
 
     # WHEN
