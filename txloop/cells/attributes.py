@@ -7,22 +7,19 @@ its code assigns are its attributes.
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Final, Generic, Protocol
+from typing import Any, Generic, Protocol
 
 from txloop.cells.assigned import assigned_names, declared_in, slots_of
 from txloop.cells.namespaces import living, note
 from txloop.cells.shareable import adopt_new, shareable
 from txloop.errors import TxConfigurationError
 from txloop.stm.attempt import running
-from txloop.stm.container import Container
+from txloop.stm.container import Container, setter
 from txloop.stm.held import STRANGE
 from txloop.stm.immutability import SCALARS
 from txloop.stm.store import committed
 from txloop.stm.types import MISSING
-from txloop.stm.versions import Entry, value_at
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from txloop.stm.versions import Entry, set_item, value_at
 
 __all__ = [
     "BEING_MADE",
@@ -34,7 +31,6 @@ __all__ = [
     "make_ordinary",
     "refuse_arguments",
     "refuse_attribute",
-    "setter",
 ]
 
 BEING_MADE = -1
@@ -47,14 +43,7 @@ _NOT_ITS = (object, Generic, Protocol)
 _SPECIAL = ("__eq__", "__hash__", "__repr__", "__copy__", "__deepcopy__")
 
 
-def setter(name: str) -> Callable[[Container, object], None]:
-    """Return what sets a slot of ours past `__setattr__`, in a third of its time."""
-    found: Callable[[Container, object], None] = vars(Container)[name].__set__
-    return found
-
-
 _set_size = setter("_tx_size")
-_set_item: Final = list.__setitem__  # of a row, whose own one takes names
 
 
 class Attribute:
@@ -125,7 +114,7 @@ class Attribute:
             row = shared._tx_cells
             if row[self.place] is MISSING:
                 _set_size(shared, shared._tx_size + 1)
-            _set_item(row, self.place, new)
+            set_item(row, self.place, new)
         else:
             committed.write(shared, self.name, new, self.place)
         if living:

@@ -20,7 +20,6 @@ from txloop.cells.attributes import (
     make_ordinary,
     refuse_arguments,
     refuse_attribute,
-    setter,
 )
 from txloop.cells.copies import deep_copies
 from txloop.cells.introspected import hide_annotations, take_place
@@ -29,7 +28,7 @@ from txloop.cells.orders import make_ordered
 from txloop.cells.shareable import adopt_new, is_adopted, shareable
 from txloop.cells.undeclared import OPEN, OpenAttribute, OpenFields, row_for
 from txloop.stm.attempt import running
-from txloop.stm.container import NEWEST, Container, Update
+from txloop.stm.container import NEWEST, Container, Update, setter
 from txloop.stm.immutability import SCALARS
 from txloop.stm.store import committed
 from txloop.stm.types import MISSING, Key

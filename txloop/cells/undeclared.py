@@ -16,10 +16,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from txloop.cells.attributes import BEING_MADE, Attribute, setter
+from txloop.cells.attributes import BEING_MADE, Attribute
 from txloop.cells.namespaces import Fields, living, note
 from txloop.cells.shareable import adopt_new, check_keys, shareable, shareable_values
 from txloop.stm.attempt import running
+from txloop.stm.container import setter
 from txloop.stm.store import committed
 from txloop.stm.types import MISSING
 

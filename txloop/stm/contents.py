@@ -11,20 +11,18 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
-from txloop.stm.container import Clear, Container, Update
+from txloop.stm.container import Clear, Update, setter
 from txloop.stm.types import MISSING
-from txloop.stm.versions import Entry, value_at
+from txloop.stm.versions import Entry, set_item, value_at
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Hashable, Mapping
 
-    from txloop.stm.container import Operation
+    from txloop.stm.container import Container, Operation
 
-__all__ = ["put", "put_all", "settle", "values_of"]
+__all__ = ["put", "put_all", "put_in_row", "settle", "values_of"]
 
-set_changed = vars(Container)["_tx_changed"].__set__  # past an object's `__setattr__`
-
-_set_item = list.__setitem__  # of a row, whose own one takes keys
+_set_changed = setter("_tx_changed")
 
 _ENTRIES = frozenset({Entry})
 
@@ -104,7 +102,7 @@ def put(
         if type(cells) is dict:
             container._tx_changed = version
         else:
-            set_changed(container, version)
+            _set_changed(container, version)
         if container._tx_view is not None:
             container._tx_view = None
         cells[key] = value
@@ -113,7 +111,7 @@ def put(
     is_there = (cell if entry is None else entry.value) is not MISSING
     if value is MISSING and not is_there:
         return False
-    set_changed(container, version)
+    _set_changed(container, version)
     if container._tx_view is not None:
         container._tx_view = None
     shown: Hashable = MISSING
@@ -148,8 +146,8 @@ def put_in_row(container: Any, index: int, value: object, version: int) -> bool:
     cell = row[index]
     if cell is MISSING or type(cell) is Entry or value is MISSING:
         return False
-    set_changed(container, version)
-    _set_item(row, index, value)
+    _set_changed(container, version)
+    set_item(row, index, value)
     return True
 
 
@@ -192,7 +190,7 @@ def _update(
     before = container._tx_size if is_row else len(cells)
     if is_row and not _is_all_or_nothing(cells, before):
         return False
-    set_changed(container, version)
+    _set_changed(container, version)
     if container._tx_view is not None:
         container._tx_view = None
     cells.update(items)

@@ -30,6 +30,7 @@ __all__ = [
     "Entry",
     "Row",
     "row_of",
+    "set_item",
     "value_at",
 ]
 
@@ -67,7 +68,8 @@ class Entry:
         self.older = older
 
 
-_set_item = list.__setitem__  # `super` takes longer than all the rest
+set_item = list.__setitem__  # `super` takes longer than all the rest
+"""Sets a cell of a row by its index: the row's own one takes keys."""
 
 
 class Row(list[Any]):
@@ -93,15 +95,15 @@ class Row(list[Any]):
         return default if place is None else self[place]
 
     def __setitem__(self, key: Any, cell: object) -> None:
-        _set_item(self, self.places[key], cell)
+        set_item(self, self.places[key], cell)
 
     def __delitem__(self, key: Any) -> None:
-        _set_item(self, self.places[key], MISSING)
+        set_item(self, self.places[key], MISSING)
 
     def update(self, cells: Mapping[Hashable, object]) -> None:
         """Set several cells."""
         for key, cell in cells.items():
-            _set_item(self, self.places[key], cell)
+            set_item(self, self.places[key], cell)
 
     def copy(self) -> dict[Hashable, Any]:  # type: ignore[override] # as a dict
         """Return the cells that are there, by key."""
@@ -110,7 +112,7 @@ class Row(list[Any]):
 
     def clear(self) -> None:
         """Empty all cells."""
-        _set_item(self, slice(None), self.empty)
+        set_item(self, slice(None), self.empty)
 
 
 def row_of(keys: Iterable[Hashable]) -> type[Row]:
