@@ -197,6 +197,8 @@ def _known(walk: Walk, value: Value) -> Value:
     """Return the value with what is known of the application filled in."""
     if not isinstance(value, Live) or value.thing is not UNKNOWN:
         return value
+    if isinstance(value.role, Role):
+        walk.asked = True
     if value.role is Role.APPLICATION:
         return application(walk.application)
     if value.role is Role.SETTINGS:

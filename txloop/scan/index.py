@@ -1,8 +1,9 @@
 """What the program's own functions write: the other half of a stale read.
 
-Built once for each module, and again when its source or the set of its names changes.
-What runs before requests are served only, or not at all, is no write (`reach`): it
-happens before the fork.
+Built once for each module and each handler, and again when the source of a module or
+the set of its names changes. What depends on the application is built again for another
+one: many a program's tests make one each. What runs before requests are served only, or
+not at all, is no write (`reach`): it happens before the fork.
 """
 
 from __future__ import annotations
@@ -55,12 +56,17 @@ class Served:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Indexed:
-    """What the functions of a module, as it was, do."""
+    """What the functions of a module, as it was, do.
 
-    module: ModuleType
-    source: Source
-    names: int
+    Attributes:
+        state: The module, its source, and how many names it had.
+        accesses: What they write.
+        asked: Whether that depends on the application.
+    """
+
+    state: tuple[ModuleType, Source, int]
     accesses: tuple[Access, ...]
+    asked: bool
 
 
 class Program:
@@ -73,6 +79,8 @@ class Program:
         self.sources = Sources()
         self._providers: list[Callable[[], Iterable[Served]]] = []
         self._modules: dict[str, _Indexed] = {}
+        self._handlers: dict[type, tuple[Access, ...]] = {}  # as `_states` are
+        self._states: object = None
         self._application: Callable[[], object] = _unknown
         self._claimed = claimed()
         self._known: object = None
@@ -123,11 +131,14 @@ class Program:
         """Look at the only application, if there is one, wherever the code has it."""
         unique = {id(one.application): one.application for one in served}
         (only,) = unique.values() if len(unique) == 1 else (UNKNOWN,)
-        if only is not self._application() or claimed() is not self._claimed:
+        if claimed() is not self._claimed:
             self._claimed = claimed()
+            self._modules.clear()
+        if only is not self._application():
             known = only is not UNKNOWN
             self._application = weakref.ref(only) if known else _unknown
-            self._modules.clear()
+            for name in [name for name, one in self._modules.items() if one.asked]:
+                del self._modules[name]
 
     def _folders(self, served: list[Served]) -> tuple[set[str], set[str]]:
         """Return the folders of modules, and those of templates."""
@@ -154,33 +165,47 @@ class Program:
         name, namespace = module.__name__, module.__dict__
         source = self.sources.source(file_of(module), namespace)
         known = self._modules.get(name)
-        if (
-            known is None
-            or known.module is not module
-            or known.source is not source
-            or known.names != len(namespace)
-        ):
+        state = module, source, len(namespace)
+        if known is None or known.state != state:
             walk = self._walk(self._application(), {})
             accesses = _accesses(walk, module, source)
-            known = _Indexed(module, source, len(namespace), accesses)
+            known = _Indexed(state, accesses, walk.asked)
             self._modules[name] = known
         return known
 
     def _walk(self, app: object, evidence: Mapping[str, object]) -> Walk:
         return Walk(self.sources, evidence, app, plain_calls=self._plain_calls)
 
+    def _forget_handlers(self, states: list[object], served: list[Served]) -> None:
+        """Forget what those do that are no longer mounted; all, if modules changed."""
+        still = {one.handler for one in served} if states == self._states else set()
+        self._states = states
+        self._handlers = {k: v for k, v in self._handlers.items() if k in still}
+
+    def _of_handler(
+        self, served: Served, evidence: Mapping[str, object]
+    ) -> tuple[Access, ...]:
+        """Return what the methods of a handler write as it is mounted."""
+        known = None if served.arguments else self._handlers.get(served.handler)
+        if known is None:
+            walk = self._walk(served.application, evidence)
+            known = _accesses_of_handler(walk, served)
+            if not (walk.asked or served.arguments):
+                self._handlers[served.handler] = known
+        return known
+
     def _collect(self, indexed: tuple[_Indexed, ...], served: list[Served]) -> Writes:
         """Return what the functions of all modules write once requests are served."""
         words = words_in_templates(*self._folders(served))
-        reach = Reach([(each.module, each.source) for each in indexed], words)
+        reach = Reach([each.state[:2] for each in indexed], words)
         writes = Writes()
         for each in indexed:
-            for name, prototype in each.source.evidence:
+            for name, prototype in each.state[1].evidence:
                 writes.add_evidence(name, prototype)
         accesses = [access for each in indexed for access in each.accesses]
+        self._forget_handlers([each.state for each in indexed], served)
         for one in served:
-            walk = self._walk(one.application, writes.evidence)
-            accesses += _accesses_of_handler(walk, one)
+            accesses += self._of_handler(one, writes.evidence)
         walk = self._walk(self._application(), writes.evidence)
         walk_logs(walk)
         accesses += _writing(walk)

@@ -74,6 +74,7 @@ class Walk:
         sources: Where to find code.
         evidence: What the source says about what the application holds.
         application: The application, if it is known.
+        asked: Whether anything has depended on which one it is.
         everything: Whether to walk also what runs on the loop thread at commit.
         only_reads: Whether a call outside of the program's code is one that could not
             be followed, unless it is known that it only reads, or logs.
@@ -103,11 +104,13 @@ class Walk:
             application: The application, if it is known.
             plain_calls: What calls without changeable arguments return. Given for the
                 index, which walks through every function by itself: such a call has
-                nothing to add there, and one module's walk can spare it the next.
+                nothing to add there, and one module's walk can spare it the next,
+                if it did not depend on the application.
         """
         self.sources = sources
         self.evidence = evidence
         self.application = application
+        self.asked = False
         self.everything = plain_calls is not None
         self.only_reads = False
         self.contents = Contents(sources)
@@ -227,12 +230,11 @@ class Walk:
         for name, value in _defaults(function).items():
             local.setdefault(name, value)
         known, key = self._returned, (id(function), self.unless, *local)
-        if self._plain_calls is not None and not any(
-            map(is_changeable, local.values())
-        ):
-            known = self._plain_calls
-        else:
-            key = (*key, *map(identity, local.values()))
+        plain = self._plain_calls
+        if plain is None or any(map(is_changeable, local.values())):
+            plain, key = None, (*key, *map(identity, local.values()))
+        elif key in plain:
+            return plain[key]
         if key not in known and self._walks[id(function)] < _MOST_WALKS:
             self._walks[id(function)] += 1
             known[key] = None
@@ -243,6 +245,8 @@ class Walk:
                 local,
                 dict(zip(names, map(_contents, cells), strict=True)),
             )
+            if plain is not None and not self.asked:
+                plain[key] = known[key]
         return known.get(key, SOMETHING)
 
     def walk_definition(
