@@ -119,7 +119,7 @@ class Program:
         self._take_application(served)
         self._read_templates(served)
         indexed = tuple(map(self._indexed, self.sources.modules()))
-        known = indexed, tuple(map(_identity, served))
+        known = indexed, tuple(map(_identity, served)), self._templates
         if known != self._known:
             self._known = known
             self._writes = self._collect(indexed, served)
@@ -158,8 +158,11 @@ class Program:
             return
         self._templates = folders, held
         texts = filter(None, texts_of_templates(*folders))
-        self.sources.acts = acts_in((*texts, *held))
-        self._modules.clear()
+        acts = acts_in((*texts, *held))
+        if acts != self.sources.acts:
+            self.sources.acts = acts
+            self._modules.clear()
+            self._states = None  # for all that handlers write
 
     def _indexed(self, module: ModuleType) -> _Indexed:
         name, namespace = module.__name__, module.__dict__
