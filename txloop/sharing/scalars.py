@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from txloop.sharing.meanings import Meanings
     from txloop.sharing.texts import Text
 
-__all__ = ["has_scalars_only", "scalar_attributes"]
+__all__ = ["has_scalars_only", "scalar_attributes", "set_by_call", "sets_any"]
 
 _SETTING = SETTING | {"__setattr__"}
 
@@ -42,7 +42,7 @@ def scalar_attributes(texts: Iterable[Text], habits: Habits) -> set[str]:
     for text in texts:
         called = {id(n.func): n for n in walked(text.tree) if isinstance(n, ast.Call)}
         for node in walked(text.tree):
-            if _sets_any(node, called.get(id(node))):
+            if sets_any(node, called.get(id(node))):
                 return set()
             for name, value in _set_by(node):
                 is_known = value is not None and _is_scalar(value, habits)
@@ -72,7 +72,7 @@ def _is_made(meanings: Meanings, scope: ast.AST, value: ast.expr) -> bool:
     )
 
 
-def _sets_any(node: ast.AST, call: ast.Call | None) -> bool:
+def sets_any(node: ast.AST, call: ast.Call | None) -> bool:
     """Tell whether a node may set attributes by a name that is not in the text.
 
     Args:
@@ -88,6 +88,14 @@ def _sets_any(node: ast.AST, call: ast.Call | None) -> bool:
         case ast.Call(args=[_, ast.Constant(), *_]):
             return False
     return True
+
+
+def set_by_call(call: ast.Call) -> list[str]:
+    """Return the attribute that a call of `setattr` or the like names, if it is one."""
+    match call.args:
+        case [_, ast.Constant(value=str(name)), *_] if last_name(call.func) in _SETTING:
+            return [name]
+    return []
 
 
 def _set_by(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
@@ -107,9 +115,8 @@ def _set_by(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
             | ast.withitem(optional_vars=ast.expr() as target)
         ):
             yield from _all_in(target)
-        case ast.Call(args=[_, ast.Constant(value=str(name)), *_]):
-            if last_name(node.func) in _SETTING:
-                yield name, None
+        case ast.Call():
+            yield from ((name, None) for name in set_by_call(node))
         case ast.ClassDef(body=body):
             for line in body:
                 yield getattr(line, "name", ""), None
