@@ -217,7 +217,7 @@ def _is_put(habits: Habits, scope: ast.AST, part: ast.AST) -> bool:
                 return True
             case ast.Call(func=function) if function is not node:
                 name = last_name(function)
-                if name in KEEPING or habits.is_scalar(name):
+                if name in KEEPING or habits.is_scalar(parent):
                     return name in KEEPING
             case ast.Assign(targets=targets, value=value) if value is node:
                 every = (leaf for one in targets for leaf in leaves(one))

@@ -12,14 +12,14 @@ import ast
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from txloop.scan.known import COPIERS, GETTERS, NAMESPACES, PARTS, SCALARS
+from txloop.scan.known import COPIERS, GETTERS, NAMESPACES, PARTS
 from txloop.scan.syntax import last_name
 from txloop.sharing.decoding import decodes
 from txloop.sharing.described import first_value
 from txloop.sharing.handing import taken_whole
 from txloop.sharing.making import Site
 from txloop.sharing.operators import methods_of
-from txloop.sharing.scalars import has_scalars_only
+from txloop.sharing.scalars import gives_scalar, has_scalars_only
 from txloop.sharing.syntax import OF_NUMBERS, arguments_of, name_in_text
 
 if TYPE_CHECKING:
@@ -344,8 +344,7 @@ class Origins:
             return made  # keys cannot change: they have a hash
         if decodes(self.meanings, scope, call):
             return made | inside(made)
-        of_lists = name == "sum" and len(arguments_of(call)) > 1
-        if (name in SCALARS or name == "range") and not of_lists:
+        if name == "range" or gives_scalar(call):
             return set()
         if name == "fromkeys" and len(call.args) > 1:  # each key gets the same value
             return self._made_of(scope, call, self.of(scope, call.args[1]))
