@@ -192,6 +192,32 @@ def test_what_is_reckoned_with_a_number_is_stored_as_it_is(lines, said, is_share
     assert is_shared == ("txloop" in shared(source, "items"))
 
 
+@pytest.mark.parametrize(
+    ("stored", "also", "is_shared"),
+    [
+        ("n + 1, until", "", True),
+        ("n - 1, until", "", True),
+        ("n / m, until", "", True),
+        ("f'{n}', until", "", True),
+        ("{'n': n + 0.5, 'until': until}", "", True),
+        ("n + m, until", "", False),
+        ("n, until", "", False),
+        ("n + [1], until", "", False),
+        ("n + 1, until", "class A:\n    def __add__(self, x): return self.x", False),
+    ],
+)
+def test_what_is_counted_is_no_part_that_is_stored_twice(stored, also, is_shared):
+    """A pair in a table gets another number, and keeps its other part."""
+    source = f"""
+table = {{}}
+{also}
+def f(k, m):
+    n, until = table[k]
+    table[k] = {stored}
+"""
+    assert is_shared == ("table = txloop.share({})" in shared(source, "table"))
+
+
 ONE_COPY = {
     "read only": (
         "def f(self):\n    x = {}\n    x['a'] = 1\n"
