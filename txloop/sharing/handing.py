@@ -23,6 +23,7 @@ __all__ = [
     "called_with_texts",
     "handed_on",
     "is_of_future",
+    "is_scalar",
     "may_give",
     "names_handed_on",
     "taken_whole",
@@ -93,7 +94,7 @@ def handed_on(value: ast.AST) -> list[ast.AST]:
             return _of_all(parts)
         case ast.BinOp(op=operator) if isinstance(operator, OF_NUMBERS):
             return []
-        case ast.BinOp() if _is_scalar(value):
+        case ast.BinOp() if is_scalar(value):
             return []
         case ast.BinOp(left=one, op=ast.Sub()):
             return handed_on(one)
@@ -128,7 +129,7 @@ def handed_on(value: ast.AST) -> list[ast.AST]:
     return []
 
 
-def _is_scalar(value: ast.AST) -> bool:
+def is_scalar(value: ast.AST) -> bool:
     """Tell whether a value is a text or a number since one is written there, or added.
 
     What has operators of its own is asked elsewhere (see `operators`).
@@ -137,9 +138,9 @@ def _is_scalar(value: ast.AST) -> bool:
         case ast.JoinedStr() | ast.Constant(value=str() | int() | float()):
             return True
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
-            return _is_scalar(left) or _is_scalar(right)
+            return is_scalar(left) or is_scalar(right)
         case ast.BinOp(left=left, op=ast.Mod()):
-            return _is_scalar(left)
+            return is_scalar(left)
     return False
 
 
@@ -160,7 +161,7 @@ def called_with_texts(call: ast.Call, own: Container[str]) -> ast.expr | None:
         function = next(iter(function.args), function)
     known = not any(one in own for one in (name, "partial", *_OPERATORS))
     shifted = any(isinstance(one, ast.Starred) for one in call.args[:place])
-    texts = all(map(_is_scalar, given))
+    texts = all(map(is_scalar, given))
     return function if known and texts and not shifted else None
 
 
