@@ -316,8 +316,8 @@ class Habits:
             return False
         if isinstance(value.op, OF_NUMBERS):
             return True
-        sides = (value.left, value.right)
-        its = [self._is_scalar_part(scope, one, depth) for one in sides]
+        sides = (value.right, value.left)  # the left one may be a long sum
+        its = (self._is_scalar_part(scope, one, depth) for one in sides)
         if isinstance(value.op, ast.Mult):  # of a list, there may be several
             return all(its)
         return isinstance(value.op, ast.Add | ast.Sub) and any(its)
