@@ -385,3 +385,27 @@ def test_what_may_be_one_of_too_many_counts_as_anything(monkeypatch):
 
     assert "keeps a part of what it does not know" in left(source, "items")
     assert "txloop" not in shared(source, "items")
+
+
+@pytest.mark.parametrize(
+    ("stored", "also", "is_shared"),
+    [
+        ("int(time.time()) + nested['rows']", "", True),
+        ("nested['rows'] - 1", "", True),
+        ("time.time() - nested['rows']", "", True),
+        ("nested['rows'] + k", "", False),
+        ("rows(k) + nested['rows']", "", False),
+        ("time() + nested['rows']", "def time(): return []", False),
+        ("k[0] + 1", "class A:\n    def __add__(s, x): return nested['rows']", False),
+    ],
+)
+def test_what_is_added_to_a_number_is_one(stored, also, is_shared):
+    source = f"""
+table = {{}}
+nested = {{"rows": []}}
+{also}
+def change(): nested["rows"].append(1)
+def f(k):
+    table[k] = {stored}
+"""
+    assert is_shared == ("table = txloop.share({})" in shared(source, "table"))

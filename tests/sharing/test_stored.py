@@ -61,6 +61,19 @@ ALIASES = {
         "    table.update(y)\n    x.append(1)\n",
         "x = txloop.share([])",
     ),
+    "lists that are added up": (
+        "def f(v):\n    x = sum(([n] for n in v), [])\n"
+        "    items.append(x)\n    x.append(1)\n",
+        "x = txloop.share(sum(([n] for n in v), []))",
+    ),
+    "what is decoded with more than an encoding": (
+        "def f(v):\n    x = jwt.decode(v, KEY)\n    items.append(x)\n    x['a'] = 1\n",
+        "x = txloop.share(jwt.decode(v, KEY))",
+    ),
+    "what a method gives that is named as a function of Python's": (
+        "def f():\n    x = query.all()\n    items.append(x)\n    x.append(1)\n",
+        "x = txloop.share(query.all())",
+    ),
     "in two attributes": (
         "class A:\n    def f(self):\n        self.a = self.b = []\n",
         "self.a = self.b = txloop.share([])",
@@ -87,6 +100,13 @@ def test_what_is_stored_and_used_on_is_a_container_from_the_start(case):
     source, expected = ALIASES[case]
 
     assert expected in shared(f"items = []\ntable = {{}}\n{source}", "items", "table")
+
+
+@pytest.mark.parametrize("value", ["v.decode('utf8')", "sum(v)", "all(v)", "str(v)"])
+def test_numbers_and_texts_need_no_container(value):
+    source = f"items = []\ndef f(v):\n    x = {value}\n    items.append(x); g(x)\n"
+
+    assert f"x = {value}" in shared(source, "items")
 
 
 def test_two_parts_may_be_stored_in_two_places():
@@ -118,6 +138,12 @@ class Chat({}):
         ("", "WebSocketHandler", "self.name + ' left %s' % self.age", True),
         ("", "WebSocketHandler", "'(' + self.name + self.reason", True),
         ("", "WebSocketHandler", "1 - self.age", True),
+        ("", "WebSocketHandler", "time.time() - self.age", True),
+        ("", "WebSocketHandler", "self.age - self.more / self.days", True),
+        ("", "WebSocketHandler", "len(self.names) * 2", True),
+        ("", "WebSocketHandler", "self.names * 2", False),
+        ("", "WebSocketHandler", "sum(self.names, []) + self.more", False),
+        ("def __truediv__(self, x): return [x]", "WebSocketHandler", "a.b / 2", False),
         ("", "WebSocketHandler", "self.names + self.more", False),
         ("", "WebSocketHandler", "self.names + [1]", False),
         ("", "WebSocketHandler", "self.data + b'left'", False),
@@ -132,6 +158,64 @@ def test_texts_are_stored_as_they_are(line, base, said, is_shared):
     source = f"items = []{SAID.format(line, base, said)}"
 
     assert is_shared == ("items = txloop.share([])" in shared(source, "items"))
+
+
+MEASURED = """
+class Room:
+    def say(self, value):
+        items.append(value)
+        show(value)
+class Handler(RequestHandler):
+    def get(self):
+        {0}
+        room.say({1})
+"""
+
+
+@pytest.mark.parametrize(
+    ("lines", "said", "is_shared"),
+    [
+        ("now = time.time()", "now - self.begun", True),
+        ("now = 0\n        now += self.more", "self.begun - now", True),
+        ("now = time.time()\n        took = now - self.begun", "took * 1000", True),
+        ("now = after - 1\n        after = now - 1", "now - self.begun", True),
+        ("now = after - then\n        after = now - then", "now - after", False),
+        ("now = self.now", "now - self.begun", False),
+        ("now = 1\n        now = self.now", "now - self.begun", False),
+        ("now = 1\n        for now in self.sets: f()", "now - self.begun", False),
+        ("global now\n        now = 1\n        f()", "now - self.begun", False),
+    ],
+)
+def test_what_is_reckoned_with_a_number_is_stored_as_it_is(lines, said, is_shared):
+    source = f"items = []{MEASURED.format(lines, said)}"
+
+    assert is_shared == ("txloop" in shared(source, "items"))
+
+
+@pytest.mark.parametrize(
+    ("stored", "also", "is_shared"),
+    [
+        ("n + 1, until", "", True),
+        ("n - 1, until", "", True),
+        ("n / m, until", "", True),
+        ("f'{n}', until", "", True),
+        ("{'n': n + 0.5, 'until': until}", "", True),
+        ("n + m, until", "", False),
+        ("n, until", "", False),
+        ("n + [1], until", "", False),
+        ("n + 1, until", "class A:\n    def __add__(self, x): return self.x", False),
+    ],
+)
+def test_what_is_counted_is_no_part_that_is_stored_twice(stored, also, is_shared):
+    """A pair in a table gets another number, and keeps its other part."""
+    source = f"""
+table = {{}}
+{also}
+def f(k, m):
+    n, until = table[k]
+    table[k] = {stored}
+"""
+    assert is_shared == ("table = txloop.share({})" in shared(source, "table"))
 
 
 ONE_COPY = {

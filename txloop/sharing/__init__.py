@@ -49,6 +49,7 @@
     decorators  what verbs get beside texts of decorators
     unnamed     what is called without its name
     scalars     attributes that are given numbers and texts only
+    sets        names that are given sets only: what is put in has a hash
     handing     what expressions hand on
     unseen      what is stored that no variable leads to
     setting     which attributes lines set, and whose by names made at run time

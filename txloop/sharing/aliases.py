@@ -30,6 +30,7 @@ from txloop.sharing.origins import EVERYTHING, Hazard
 from txloop.sharing.owning import Owning
 from txloop.sharing.receiving import extends_others, methods_by_name
 from txloop.sharing.scopes import defaults_of, functions_in, nodes_of, walked
+from txloop.sharing.sets import is_set, names_of_sets
 from txloop.sharing.storing import Storing, is_kept
 from txloop.sharing.syntax import (
     changed_by,
@@ -99,7 +100,10 @@ class Aliases:
         self._habits = Habits(callees, any(map(uses_arrays, trees)), alone)
         self._owning = Owning(self._texts, self._habits)
         methods = methods_by_name(self._texts)
-        self._storing = Storing(self._habits, foreign, named, self._owning, methods)
+        sets = functools.partial(is_set, origins, names_of_sets(self._texts))
+        self._storing = Storing(
+            self._habits, foreign, named, self._owning, methods, sets
+        )
         self._unseen = Unseen(self._texts, origins, self._storing, changes)
         self._sets_defaults = "setdefault" in callees.functions or extends_others(
             callees.meanings, {"__setitem__"}

@@ -11,13 +11,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan.known import PARTS, READERS, SCALARS
-from txloop.scan.syntax import last_name, walk
+from txloop.scan.syntax import FUNCTIONS, declared_in, last_name, walk
 from txloop.sharing.bindings import bindings, keys_in
 from txloop.sharing.callees import ANY_FUNCTION
 from txloop.sharing.handing import names_handed_on
 from txloop.sharing.operators import operands
+from txloop.sharing.scalars import gives_scalar
 from txloop.sharing.scopes import walked
-from txloop.sharing.syntax import arguments_of, changed_by
+from txloop.sharing.syntax import OF_NUMBERS, arguments_of, changed_by
 from txloop.sharing.types_asked import only_asks
 
 if TYPE_CHECKING:
@@ -38,7 +39,14 @@ _OF_REQUESTS = frozenset(
 )
 """Attributes of Tornado's requests that are dicts."""
 
-_SUMS = frozenset(["__add__", "__radd__", "__rsub__", "__sub__"])
+_OPERATORS = frozenset(
+    f"__{side}{name}__"
+    for side in ("", "r")
+    for name in (
+        *("add", "floordiv", "lshift", "mod", "mul", "pow", "rshift", "sub"),
+        "truediv",
+    )
+)
 """What classes of the program may have: then a sum may be anything."""
 
 
@@ -235,7 +243,7 @@ class Habits:
                 return self._result_stays(scope, value, depth)
             case ast.Await(value=ast.Call(func=ast.Name(id=name))):
                 return name in self.coroutines and self.of(name).returns_same
-            case ast.BinOp(op=ast.Add() | ast.Sub()) if self.is_scalar_sum(value):
+            case ast.BinOp() if self.is_scalar_sum(scope, value):
                 return True
             case ast.BinOp(left=ast.Attribute() | ast.Subscript() | ast.Name()):
                 return False
@@ -275,35 +283,60 @@ class Habits:
         if tabled := self.callees.tables.given_by(function):
             classes = self.callees.is_class
             return all(classes(one) or self.of(one).returns_same for one in tabled)
-        if name == "cls" or self.callees.is_class(name) or self.is_scalar(name):
+        if name == "cls" or self.callees.is_class(name) or self.is_scalar(call):
             return True
         if name in _FROM_INSIDE and isinstance(function, ast.Attribute):
             # The default of `get` comes second.
             return self._all_stay(scope, [function.value, *call.args[1:]], depth)
         return self.of(name).returns_same
 
-    def is_scalar(self, name: str) -> bool:
-        """Tell whether what has that name returns what cannot change.
+    def is_scalar(self, call: ast.Call) -> bool:
+        """Tell whether a call returns what cannot change.
 
         Handlers may decode arguments into anything; and the program may have functions
         that have such a name.
         """
-        own = self.callees.functions
+        name, own = last_name(call.func), self.callees.functions
         decoded = name.endswith("_argument") and "decode_argument" in own
-        return name in SCALARS and name not in own and not decoded
+        return gives_scalar(call) and name not in own and not decoded
 
-    def is_scalar_sum(self, value: ast.BinOp) -> bool:
-        """Tell whether a part is a text or a number: what that is added to is, too."""
-        if self.has_arrays or not _SUMS.isdisjoint(self.functions):
+    def is_scalar_sum(
+        self, scope: ast.AST | None, value: ast.BinOp, depth: int = 0
+    ) -> bool:
+        """Tell whether an operator gives a text or a number, as a part of it is one.
+
+        Of ``now - self.begun`` that is `now`, if the function makes nothing else of it.
+
+        Args:
+            scope: The function; None if it is not known.
+            value: The expression.
+            depth: How many variables have led to it.
+        """
+        if self.has_arrays or not _OPERATORS.isdisjoint(self.functions):
             return False
-        for one in (value.left, value.right):
-            match one:
-                case ast.JoinedStr() | ast.Constant(value=str() | int() | float()):
-                    return True
-                case ast.BinOp(op=ast.Mod(), left=ast.Constant(value=str())):
-                    return True
-                case ast.BinOp(op=ast.Add() | ast.Sub()) if self.is_scalar_sum(one):
-                    return True
+        if isinstance(value.op, OF_NUMBERS):
+            return True
+        sides = (value.right, value.left)  # the left one may be a long sum
+        its = (self._is_scalar_part(scope, one, depth) for one in sides)
+        if isinstance(value.op, ast.Mult):  # of a list, there may be several
+            return all(its)
+        return isinstance(value.op, ast.Add | ast.Sub) and any(its)
+
+    def _is_scalar_part(
+        self, scope: ast.AST | None, value: ast.expr, depth: int
+    ) -> bool:
+        match value:
+            case ast.JoinedStr() | ast.Constant(value=str() | int() | float()):
+                return True
+            case ast.BinOp():
+                return self.is_scalar_sum(scope, value, depth)
+            case ast.Call():
+                return self.is_scalar(value)
+            case ast.Name(id=name) if scope is not None and depth < _DEPTH:
+                values, others = bindings(scope, name)
+                is_outer = isinstance(scope, FUNCTIONS) and name in declared_in(scope)
+                its = (self._is_scalar_part(scope, one, depth + 1) for one in values)
+                return bool(values) and not (others or is_outer) and all(its)
         return False
 
     def only_reads(self, name: str) -> bool:

@@ -23,6 +23,7 @@ __all__ = [
     "called_with_texts",
     "handed_on",
     "is_of_future",
+    "is_scalar",
     "may_give",
     "names_handed_on",
     "taken_whole",
@@ -49,6 +50,9 @@ _PLACES = {
 
 Futures of other libraries have such methods, too, and give the function their result.
 """
+
+_OPERATORS = ("__radd__", "__rmod__", "__rsub__")
+"""Methods that texts and numbers may be given to, which may return anything."""
 
 _HOLDING = frozenset([*(one.__name__ for one in PLAIN), "UserDict", "UserList"])
 """Classes whose objects hold what they are given."""
@@ -90,7 +94,7 @@ def handed_on(value: ast.AST) -> list[ast.AST]:
             return _of_all(parts)
         case ast.BinOp(op=operator) if isinstance(operator, OF_NUMBERS):
             return []
-        case ast.BinOp() if _is_text(value):
+        case ast.BinOp() if is_scalar(value):
             return []
         case ast.BinOp(left=one, op=ast.Sub()):
             return handed_on(one)
@@ -125,23 +129,23 @@ def handed_on(value: ast.AST) -> list[ast.AST]:
     return []
 
 
-def _is_text(value: ast.AST) -> bool:
-    """Tell whether a value is a text since one is written there, or added to it.
+def is_scalar(value: ast.AST) -> bool:
+    """Tell whether a value is a text or a number since one is written there, or added.
 
     What has operators of its own is asked elsewhere (see `operators`).
     """
     match value:
-        case ast.JoinedStr() | ast.Constant(value=str()):
+        case ast.JoinedStr() | ast.Constant(value=str() | int() | float()):
             return True
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return _is_text(left) or _is_text(right)
+        case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
+            return is_scalar(left) or is_scalar(right)
         case ast.BinOp(left=left, op=ast.Mod()):
-            return _is_text(left)
+            return is_scalar(left)
     return False
 
 
 def called_with_texts(call: ast.Call, own: Container[str]) -> ast.expr | None:
-    """Return what a call has the loop call later, if it gives it texts and no more.
+    """Return what a call has the loop call later, if it gives it texts and numbers.
 
     Args:
         call: The call.
@@ -155,9 +159,9 @@ def called_with_texts(call: ast.Call, own: Container[str]) -> ast.expr | None:
     if isinstance(function, ast.Call) and last_name(function.func) == "partial":
         given += [*function.args[1:], *function.keywords]
         function = next(iter(function.args), function)
-    known = not any(one in own for one in (name, "partial", "__radd__", "__rmod__"))
+    known = not any(one in own for one in (name, "partial", *_OPERATORS))
     shifted = any(isinstance(one, ast.Starred) for one in call.args[:place])
-    texts = all(map(_is_text, given))
+    texts = all(map(is_scalar, given))
     return function if known and texts and not shifted else None
 
 

@@ -171,16 +171,20 @@ def _parts(made: ast.expr) -> Iterator[ast.expr]:
 
 
 def are_stored_together(
-    habits: Habits, store: ast.AST, is_same: Callable[[ast.AST], bool]
+    habits: Habits,
+    scope: ast.AST | None,
+    store: ast.AST,
+    is_same: Callable[[ast.AST], bool],
 ) -> bool:
     """Tell whether one statement puts a part of an object, or all, in two places.
 
     As ``a[k], b[k] = row, row`` does, and ``Pair(row, row)``.
     """
+    within = functools.partial(_within, habits, scope)
     match store:
         case ast.Call():
             stored = [
-                [_steps_from(store, one)[0] for one in ast.walk(value) if is_same(one)]
+                [_steps_from(store, one)[0] for one in within(value) if is_same(one)]
                 for value in dict.fromkeys(habits.stored_by(store))
             ]
             return any(
@@ -190,7 +194,7 @@ def are_stored_together(
             )
         case ast.Assign(value=ast.Tuple(elts=values)):
             every = [
-                [_steps_from(store, one)[0] for one in ast.walk(value) if is_same(one)]
+                [_steps_from(store, one)[0] for one in within(value) if is_same(one)]
                 for value in values
             ]
             return any(
@@ -199,6 +203,17 @@ def are_stored_together(
                 for one, other in itertools.product(some, others)
             )
     return False
+
+
+def _within(habits: Habits, scope: ast.AST | None, value: ast.AST) -> Iterator[ast.AST]:
+    """Yield an expression with all that is in it, but for what numbers are made of."""
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        is_sum = isinstance(one, ast.BinOp) and habits.is_scalar_sum(scope, one)
+        if not (is_sum or isinstance(one, ast.JoinedStr)):
+            yield one
+            waiting += ast.iter_child_nodes(one)
 
 
 def _is_put(habits: Habits, scope: ast.AST, part: ast.AST) -> bool:
@@ -217,7 +232,7 @@ def _is_put(habits: Habits, scope: ast.AST, part: ast.AST) -> bool:
                 return True
             case ast.Call(func=function) if function is not node:
                 name = last_name(function)
-                if name in KEEPING or habits.is_scalar(name):
+                if name in KEEPING or habits.is_scalar(parent):
                     return name in KEEPING
             case ast.Assign(targets=targets, value=value) if value is node:
                 every = (leaf for one in targets for leaf in leaves(one))

@@ -12,14 +12,14 @@ import ast
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from txloop.scan.known import COPIERS, GETTERS, NAMESPACES, PARTS, SCALARS
+from txloop.scan.known import COPIERS, GETTERS, NAMESPACES, PARTS
 from txloop.scan.syntax import last_name
 from txloop.sharing.decoding import decodes
 from txloop.sharing.described import first_value
-from txloop.sharing.handing import taken_whole
+from txloop.sharing.handing import is_scalar, taken_whole
 from txloop.sharing.making import Site
 from txloop.sharing.operators import methods_of
-from txloop.sharing.scalars import has_scalars_only
+from txloop.sharing.scalars import gives_scalar, has_scalars_only
 from txloop.sharing.syntax import OF_NUMBERS, arguments_of, name_in_text
 
 if TYPE_CHECKING:
@@ -288,14 +288,24 @@ class Origins:
 
     def _of_sum(self, scope: ast.AST, value: ast.BinOp) -> Values:
         """Return the origins of a sum: of numbers, or of lists with parts of both."""
-        if isinstance(value.op, OF_NUMBERS):
-            return set()
         sides = [value.left, value.right]
+        added = isinstance(value.op, ast.Add | ast.Sub) and any(
+            map(self._is_scalar, sides)
+        )
+        if added or isinstance(value.op, OF_NUMBERS):
+            return set()
         if isinstance(value.op, ast.Mult):  # what a list is multiplied by is a number
             sides = [one for one in sides if isinstance(one, _LISTS)] or sides
         both = self._of_all(scope, sides)
         made = {self._made(scope, value)} if any(one.site for one in both) else set()
         return made | inside(part_of(both))
+
+    def _is_scalar(self, value: ast.expr) -> bool:
+        """Tell whether a value is a number or a text: so is what it is added to."""
+        if isinstance(value, ast.Call):
+            own = last_name(value.func) in self.meanings.functions
+            return gives_scalar(value) and not own
+        return is_scalar(value)
 
     def _of_name(self, scope: ast.AST, name: str) -> Values:
         home = self.meanings.home(scope, name)
@@ -344,8 +354,7 @@ class Origins:
             return made  # keys cannot change: they have a hash
         if decodes(self.meanings, scope, call):
             return made | inside(made)
-        of_lists = name == "sum" and len(arguments_of(call)) > 1
-        if (name in SCALARS or name == "range") and not of_lists:
+        if name == "range" or gives_scalar(call):
             return set()
         if name == "fromkeys" and len(call.args) > 1:  # each key gets the same value
             return self._made_of(scope, call, self.of(scope, call.args[1]))

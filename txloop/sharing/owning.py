@@ -275,7 +275,7 @@ class Owning:
         def is_same(one: ast.AST) -> bool:
             return own_attribute(one) == name
 
-        return are_stored_together(self._habits, store, is_same) or any(
+        return are_stored_together(self._habits, None, store, is_same) or any(
             use not in here
             and (
                 self._matters(scope, use)

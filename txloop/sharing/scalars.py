@@ -12,11 +12,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from txloop.scan.known import MODULES, PARTS, SETTING
+from txloop.scan.known import MODULES, PARTS, SCALARS, SETTING
 from txloop.scan.syntax import last_name
 from txloop.sharing.bindings import bindings
 from txloop.sharing.scopes import walked
-from txloop.sharing.syntax import each_given, leaves, root_name
+from txloop.sharing.syntax import arguments_of, each_given, leaves, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,12 +25,41 @@ if TYPE_CHECKING:
     from txloop.sharing.meanings import Meanings
     from txloop.sharing.texts import Text
 
-__all__ = ["has_scalars_only", "scalar_attributes"]
+__all__ = [
+    "gives_scalar",
+    "has_scalars_only",
+    "scalar_attributes",
+    "set_by_call",
+    "sets_any",
+]
 
 _SETTING = SETTING | {"__setattr__"}
 
 _OF_SCALARS = MODULES - {"decimal", "logging"}
 """Modules whose objects have attributes that cannot change: dates, times, UUIDs."""
+
+_FUNCTIONS = frozenset(
+    [
+        *("abs", "all", "any", "bool", "bytes", "float", "int", "isinstance", "len"),
+        *("ord", "round", "str", "sum"),
+    ]
+)
+"""Python's own: a method of that name is another one."""
+
+
+def gives_scalar(call: ast.Call) -> bool:
+    """Tell whether the name of what is called says that it gives what cannot change.
+
+    ``query.all()`` may give a list, and so does ``sum(lists, [])``. And what is decoded
+    by more than the name of an encoding may be a dict: ``jwt.decode(token, key)``.
+    """
+    name, given = last_name(call.func), arguments_of(call)
+    if name == "sum" and len(given) > 1:
+        return False
+    if name == "decode" and not all(isinstance(one, ast.Constant) for one in given):
+        return False
+    is_method = not isinstance(call.func, ast.Name)
+    return name in SCALARS and not (is_method and name in _FUNCTIONS)
 
 
 def scalar_attributes(texts: Iterable[Text], habits: Habits) -> set[str]:
@@ -42,7 +71,7 @@ def scalar_attributes(texts: Iterable[Text], habits: Habits) -> set[str]:
     for text in texts:
         called = {id(n.func): n for n in walked(text.tree) if isinstance(n, ast.Call)}
         for node in walked(text.tree):
-            if _sets_any(node, called.get(id(node))):
+            if sets_any(node, called.get(id(node))):
                 return set()
             for name, value in _set_by(node):
                 is_known = value is not None and _is_scalar(value, habits)
@@ -72,7 +101,7 @@ def _is_made(meanings: Meanings, scope: ast.AST, value: ast.expr) -> bool:
     )
 
 
-def _sets_any(node: ast.AST, call: ast.Call | None) -> bool:
+def sets_any(node: ast.AST, call: ast.Call | None) -> bool:
     """Tell whether a node may set attributes by a name that is not in the text.
 
     Args:
@@ -88,6 +117,14 @@ def _sets_any(node: ast.AST, call: ast.Call | None) -> bool:
         case ast.Call(args=[_, ast.Constant(), *_]):
             return False
     return True
+
+
+def set_by_call(call: ast.Call) -> list[str]:
+    """Return the attribute that a call of `setattr` or the like names, if it is one."""
+    match call.args:
+        case [_, ast.Constant(value=str(name)), *_] if last_name(call.func) in _SETTING:
+            return [name]
+    return []
 
 
 def _set_by(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
@@ -107,9 +144,8 @@ def _set_by(node: ast.AST) -> Iterator[tuple[str, ast.expr | None]]:
             | ast.withitem(optional_vars=ast.expr() as target)
         ):
             yield from _all_in(target)
-        case ast.Call(args=[_, ast.Constant(value=str(name)), *_]):
-            if last_name(node.func) in _SETTING:
-                yield name, None
+        case ast.Call():
+            yield from ((name, None) for name in set_by_call(node))
         case ast.ClassDef(body=body):
             for line in body:
                 yield getattr(line, "name", ""), None
@@ -150,8 +186,8 @@ def _is_scalar(value: ast.expr, habits: Habits) -> bool:
             return isinstance(operator, ast.Not) or _is_scalar(one, habits)
         case ast.IfExp(body=one, orelse=other):
             return _is_scalar(one, habits) and _is_scalar(other, habits)
-        case ast.Call(func=function):
-            return habits.is_scalar(last_name(function))
+        case ast.Call():
+            return habits.is_scalar(value)
         case ast.BinOp():
-            return habits.is_scalar_sum(value)
+            return habits.is_scalar_sum(None, value)
     return False

@@ -25,6 +25,7 @@ from txloop.sharing.scopes import nodes_of, walked
 from txloop.sharing.syntax import (
     DISPLAYS,
     arguments_of,
+    comes_out_of,
     each_given,
     holder_name,
     is_of_self,
@@ -96,6 +97,7 @@ class Storing:
         named: Callable[[ast.AST], Set[str]],
         owning: Owning,
         methods: Mapping[str, list[ast.Attribute]],
+        is_set: Callable[[ast.expr], bool],
     ) -> None:
         """Look for stores in functions that are asked for.
 
@@ -105,9 +107,11 @@ class Storing:
             named: Gives all names of what an expression may be, or be a part of.
             owning: Tells which attributes of handlers an expression stores.
             methods: Those of containers that are called by other names, by these.
+            is_set: Tells whether an expression gives a set, and nothing else.
         """
         self.habits = habits
         self._methods = methods
+        self._is_set = is_set
         self._foreign = foreign
         self._named = named
         self._owning = owning
@@ -141,7 +145,7 @@ class Storing:
                 of = _object_of(node, holder)
                 if root in fresh or is_foreign:
                     into = sorted(places) if self.habits.is_indirect(node) else []
-                if is_foreign and of is not None and _comes_out_of(of):
+                if is_foreign and of is not None and comes_out_of(of):
                     into = sorted({*into, *self._named(of)})
                 if (
                     not (into or of is None or isinstance(of, ast.Name))
@@ -300,7 +304,9 @@ class Storing:
                 name = str(asked.value) if isinstance(asked, ast.Constant) else ""
                 yield ast.Attribute(base, name, ast.Store()), value
             case ast.Call(func=ast.Attribute(value=base, attr=name)):
-                if name in KEEPING:
+                if name == "add" and self._is_set(base):
+                    pass  # it has a hash, and stays
+                elif name in KEEPING:
                     skipped = name == "setdefault" and self._has_key(node)
                     for one in arguments_of(node)[skipped:]:
                         yield base, one
@@ -354,21 +360,6 @@ def _is_part(holder: ast.AST, of: ast.AST | None) -> bool:
     """
     base = holder.value if isinstance(holder, ast.Attribute) else of
     return isinstance(base, ast.Attribute | ast.Subscript)
-
-
-def _comes_out_of(holder: ast.AST) -> bool:
-    """Tell whether it is a part of what a call returns that is given objects.
-
-    So ``random.choice(rows)`` is one of the program's.
-    """
-    while isinstance(holder, ast.Attribute | ast.Call | ast.Subscript):
-        if isinstance(holder, ast.Call):
-            if not all(isinstance(one, ast.Constant) for one in arguments_of(holder)):
-                return True
-            holder = holder.func
-        else:
-            holder = holder.value
-    return False
 
 
 def _into(holder: ast.AST, places: set[str]) -> list[str]:

@@ -21,6 +21,7 @@ __all__ = [
     "assigned_in",
     "attribute_of_self",
     "changed_by",
+    "comes_out_of",
     "each_given",
     "fields_of_tuple",
     "foreign_modules",
@@ -265,6 +266,21 @@ def name_in_text(node: ast.expr, unknown: str) -> str:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value.rpartition(".")[2]
     return unknown
+
+
+def comes_out_of(holder: ast.AST) -> bool:
+    """Tell whether it is a part of what a call returns that is given objects.
+
+    So ``random.choice(rows)`` is one of the program's.
+    """
+    while isinstance(holder, ast.Attribute | ast.Call | ast.Subscript):
+        if isinstance(holder, ast.Call):
+            if not all(isinstance(one, ast.Constant) for one in arguments_of(holder)):
+                return True
+            holder = holder.func
+        else:
+            holder = holder.value
+    return False
 
 
 def root_name(node: ast.AST | None) -> str:

@@ -13,7 +13,7 @@ import sys
 from collections import defaultdict
 from typing import TYPE_CHECKING, TypeAlias
 
-from txloop.scan.known import READERS, SCALARS
+from txloop.scan.known import READERS
 from txloop.scan.syntax import (
     FUNCTIONS,
     bound_by,
@@ -25,7 +25,7 @@ from txloop.sharing.bindings import bindings
 from txloop.sharing.handing import handed_on, is_of_future
 from txloop.sharing.making import Site
 from txloop.sharing.origins import Hazard
-from txloop.sharing.scalars import has_scalars_only
+from txloop.sharing.scalars import gives_scalar, has_scalars_only
 from txloop.sharing.scopes import nodes_of, walked
 from txloop.sharing.syntax import arguments_of, holder_name, results_of, root_name
 from txloop.sharing.uncalled import is_other_variable
@@ -234,7 +234,8 @@ class Unseen:
         """
         name, meanings = last_name(call.func), self._origins.meanings
         home = meanings.imported_from(scope, root_name(call.func)).partition(".")[0]
-        known = name in SCALARS | READERS or meanings.is_scalar(scope, call.func)
+        known = gives_scalar(call) or name in READERS
+        known = known or meanings.is_scalar(scope, call.func)
         return not known and home in ("", "tornado", *sys.stdlib_module_names)
 
 

@@ -45,7 +45,7 @@ def is_used_on(habits: Habits, scope: ast.AST, store: Store, names: set[str]) ->
     def is_same(one: ast.AST) -> bool:
         return isinstance(one, ast.Name) and one.id in names
 
-    if are_stored_together(habits, store.node, is_same) or any(
+    if are_stored_together(habits, scope, store.node, is_same) or any(
         matters(habits, scope, use)
         or is_stored_again(habits, scope, use, store.node, is_same)
         for use in later

@@ -63,7 +63,7 @@ def makes_whole(
         case ast.ListComp(elt=one) | ast.SetComp(elt=one) | ast.DictComp(value=one):
             return all_do([one])
         case ast.BinOp():
-            return habits.is_scalar_sum(value)
+            return habits.is_scalar_sum(scope, value)
         case ast.Name(id=name):
             values, others = bindings(scope, name)
             if not values and habits.callees.meanings.is_verb(scope):
@@ -76,7 +76,7 @@ def makes_whole(
 
 def _call_makes(habits: Habits, scope: ast.AST, call: ast.Call, depth: int) -> bool:
     name, functions = last_name(call.func), habits.callees.functions
-    if habits.is_scalar(name):
+    if habits.is_scalar(call):
         return True
     if name in functions:
         nodes = [one.node for one in functions[name]]
