@@ -88,6 +88,7 @@ class Program:
         self._writes = Writes()
         self._plain_calls: dict[object, Value] = {}
         self._templates: object = None  # where they are looked for
+        self._words: set[str] | None = None  # in them; None: any
 
     def add_served(self, provider: Callable[[], Iterable[Served]]) -> None:
         """Have the handlers looked at that a function returns."""
@@ -157,6 +158,7 @@ class Program:
         if (folders, held) == self._templates:
             return
         self._templates = folders, held
+        self._words = words_in_templates(*folders)
         texts = filter(None, texts_of_templates(*folders))
         acts = acts_in((*texts, *held))
         if acts != self.sources.acts:
@@ -199,8 +201,7 @@ class Program:
 
     def _collect(self, indexed: tuple[_Indexed, ...], served: list[Served]) -> Writes:
         """Return what the functions of all modules write once requests are served."""
-        words = words_in_templates(*self._folders(served))
-        reach = Reach([each.state[:2] for each in indexed], words)
+        reach = Reach([each.state[:2] for each in indexed], self._words)
         writes = Writes()
         for each in indexed:
             for name, prototype in each.state[1].evidence:
