@@ -24,7 +24,7 @@ from txloop.sharing.scopes import walked
 from txloop.sharing.syntax import leaves, root_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Set
 
 __all__ = ["reached_again"]
 
@@ -54,7 +54,7 @@ def reached_again(scope: ast.AST, loop: ast.AST, name: str) -> set[ast.AST]:
 class _Rounds:
     """Follows the statements of a loop up to where a variable gets another object."""
 
-    def __init__(self, own: set[str], loop: ast.AST, name: str) -> None:
+    def __init__(self, own: Set[str], loop: ast.AST, name: str) -> None:
         self._own = own
         self._bound = {
             one.id
