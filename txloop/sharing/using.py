@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from txloop.scan.known import GETTERS, PARTS
 from txloop.scan.syntax import bound_in, last_name
+from txloop.sharing.again import reached_again
 from txloop.sharing.bindings import bindings
 from txloop.sharing.mattering import (
     are_stored_together,
@@ -14,7 +15,6 @@ from txloop.sharing.mattering import (
     matters,
     taking,
 )
-from txloop.sharing.rounds import reached_again
 from txloop.sharing.scopes import functions_in, walked
 from txloop.sharing.syntax import (
     is_after,

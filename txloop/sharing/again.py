@@ -45,13 +45,13 @@ def reached_again(scope: ast.AST, loop: ast.AST, name: str) -> set[ast.AST]:
             target, name
         ):
             return set()  # it goes over other parts
-    rounds = _Rounds(bound_in(scope), loop, name)
-    if not (isinstance(loop, ast.While) and rounds.tests(loop.test)):
-        rounds.runs(loop.body)  # type: ignore[attr-defined] # a loop
-    return rounds.reached
+    again = _Again(bound_in(scope), loop, name)
+    if not (isinstance(loop, ast.While) and again.tests(loop.test)):
+        again.runs(loop.body)  # type: ignore[attr-defined] # a loop
+    return again.reached
 
 
-class _Rounds:
+class _Again:
     """Follows the statements of a loop up to where a variable gets another object."""
 
     def __init__(self, own: Set[str], loop: ast.AST, name: str) -> None:
