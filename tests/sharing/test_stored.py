@@ -226,6 +226,41 @@ def test_what_further_rounds_change_answers_as_on_stock_tornado():
     check(program_of(bodies), asked_of(len(bodies)), good=1)
 
 
+@pytest.mark.parametrize(
+    "maker",
+    [
+        "(n for n in k)",
+        "iter(k['a'])",
+        "map(g, k)",
+        "zip(k, k)",
+        "csv.reader(k)",
+        "g(k)",
+    ],
+)
+def test_what_an_iterator_gives_leaves_what_it_is_stored_in(maker):
+    source = (
+        "items = []\ndef g(k):\n    yield from k\ndef f(k):\n"
+        f"    x = {maker}\n    for y in x:\n        items.append(y)\n"
+        "        y.append(1)\n"
+    )
+
+    assert "txloop" not in shared(source, "items")
+    assert "stores 'y' and goes on with it" in left(source, "items")
+
+
+@pytest.mark.parametrize(
+    "maker", ["[[]]", "json.loads(k)", "sorted(k)", "[n for n in k if n]", "g(k)"]
+)
+def test_what_is_no_iterator_is_a_container_from_the_start(maker):
+    source = (
+        "items = []\ndef g(k):\n    return [k]\ndef f(k):\n"
+        f"    x = {maker}\n    for y in x:\n        items.append(y)\n"
+        "        y.append(1)\n"
+    )
+
+    assert "for y in txloop.share(x)" in shared(source, "items")
+
+
 APART = {
     "in two branches": "x = g()\n    if v: items.append(x)\n    else: table[v] = x",
     "in two cases": (

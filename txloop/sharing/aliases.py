@@ -45,6 +45,7 @@ from txloop.sharing.syntax import (
 from txloop.sharing.uncalled import coroutines_alone
 from txloop.sharing.unseen import Unseen
 from txloop.sharing.using import is_read_once, is_used_on, wholes_of
+from txloop.sharing.wholes import makes_container
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Set
@@ -302,10 +303,14 @@ class Aliases:
         """
         own = bound_in(scope) - {"self", "cls"} - same
         for name in sorted(wholes_of(value) & own):
-            if is_read_once(self._habits, scope, name):
-                continue
             given = [Argument(text, scope, ast.Name(name, ast.Load()))]
             made = self._arguments.makers(given, self._habits)
+            if any(
+                not makes_container(self._habits, scope, one) for _, one in made or ()
+            ):
+                made = None  # a container cannot take the place of an iterator
+            if made and is_read_once(self._habits, scope, name):
+                continue
             yield from ((*one, hazard) for one in made or ())
             if made is None:
                 for into in {store.into, *self._storing.others(store)}:
