@@ -126,6 +126,66 @@ def test_a_class_attribute_that_may_be_anothers_is_left_alone(line, target):
     assert textwrap.dedent(source).lstrip() == shared(source, "Page.hits")
 
 
+PRIVATE = COUNTS.replace("hits", "__hits")
+
+
+@pytest.mark.parametrize("target", ["Page.__hits", "type(self).__hits"])
+def test_a_private_attribute_of_a_class_becomes_a_variable(target):
+    after = shared(PRIVATE.format(target), "Page.__hits")
+
+    assert "__hits = txloop.TVar(0)" in after
+    assert f"{target}.value += 1" in after
+    assert "return Page.__hits.value" in after
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "def f(): Page.__hits = 3",  # of another name: nothing makes it private there
+        "class Other:\n    def f(self): Page.__hits = 3",
+        "Page._Page__hits = 3",
+        "def f(): return getattr(Page, '_Page__hits')",
+    ],
+)
+def test_a_private_attribute_that_may_be_used_elsewhere_is_left_alone(line):
+    source = f"{PRIVATE.format('Page.__hits')}{line}\n"
+
+    assert "__hits = txloop" not in shared(source, "Page.__hits")
+
+
+def test_a_private_attribute_is_another_in_a_class_within_its_own():
+    inner = "    class Inner:\n        def f(self): Page.__hits = 3"
+    source = f"{PRIVATE.format('Page.__hits')}{inner}\n"
+
+    assert "__hits = txloop" not in shared(source, "Page.__hits")
+
+
+ONLY = """
+class Notes:
+    __only = None
+    def __init__(self):
+        self.__rows = []
+    @classmethod
+    def only(cls):
+        if cls.__only is None:
+            cls.__only = cls()
+        return cls.__only
+    def add(self, row):
+        self.__rows.append(row)
+        return len(self.__rows)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_the_only_object_in_a_private_attribute_answers_as_on_stock_tornado():
+    source = program_of([["more += [Notes.only().add(k)]"]] * 2, [ONLY])
+
+    said = check(source, asked_of(2), good=1)
+
+    assert "class Notes (app, " in said
+
+
 NUMBERED = """
 class Page:
     made = 0

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from textwrap import indent
+
 import pytest
 
+from tests.sharing.random_programs import program_of
 from tests.sharing.rounds import left, shared
+from tests.sharing.test_random_programs import asked_of, check
 
 ALIASES = {
     "changed later": (
@@ -235,6 +239,139 @@ ONE_COPY = {
 @pytest.mark.parametrize("case", ONE_COPY)
 def test_what_is_only_stored_stays_plain(case):
     assert 1 == shared(f"items = []\n{ONE_COPY[case]}", "items").count("txloop.share")
+
+
+IN_ROUNDS = {
+    "gone over again": (
+        "x = [[k], []]\nfor y in x: items.append(y)\nfor y in x: y.append(v)",
+        "x = txloop.share([[k], []])",
+    ),
+    "gone over again, by another way": (
+        "x = {'a': [k]}\nfor y in x.values(): items.append(y)\n"
+        "for n, y in x.items(): y.append(v)",
+        "x = txloop.share({'a': [k]})",
+    ),
+    "shown with the others": (
+        "x = json.loads('[[1], [2]]')\nfor y in x:\n    items.append(y)\n"
+        "    y.append(v)\nmore += [str(x)]",
+        "x = txloop.share(json.loads('[[1], [2]]'))",
+    ),
+    "gone over in each round": (
+        "x = [[k], []]\nfor n in (0, 1):\n    for y in x:\n"
+        "        if n: y.append(v)\n        else: items.append(y)",
+        "x = txloop.share([[k], []])",
+    ),
+    "gone over in each round, as long as": (
+        "x, n = [[k], []], 0\nwhile n < 2:\n    for y in x:\n"
+        "        if n: y.append(v)\n        items.append(y)\n    n += 1",
+        "x, n = txloop.share([[k], []]), 0",
+    ),
+    "taken in each round": (
+        "x = [[k], []]\nfor n in (0, 1):\n    y = x[0]\n"
+        "    if n: y.append(v)\n    else: items.append(y)",
+        "x = txloop.share([[k], []])",
+    ),
+    "bound in some rounds": (
+        "x = [k]\nfor n in (0, 1):\n    if n == 7: x = []\n"
+        "    if n: x.append(v)\n    else: items.append(x)",
+        "x = txloop.share([k])",
+    ),
+    "used before it is bound": (
+        "x = [k]\nfor n in (0, 1):\n    x.append(v)\n    x = [n]\n    items.append(x)",
+        "x = txloop.share([n])",
+    ),
+    "used before a loop binds it": (
+        "x = [k]\nfor n in (0, 1):\n    x.append(v)\n    for _ in (0, 1):\n"
+        "        x = [n]\n        items.append(x)",
+        "x = txloop.share([n])",
+    ),
+    "held by another name for a round": (
+        "x = [k]\nfor y in [[1], [2]]:\n    x.append(v)\n    x = y\n"
+        "    items.append(y)",
+        "[txloop.share([1]), txloop.share([2])]",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", IN_ROUNDS)
+def test_what_further_rounds_change_is_a_container_from_the_start(case):
+    lines, expected = IN_ROUNDS[case]
+    body = indent(f"k, v, more = 'a', 1, []\n{lines}", "    ")
+    source = f"import json\nitems = []\ndef f():\n{body}\n"
+
+    assert expected in shared(source, "items")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_what_further_rounds_change_answers_as_on_stock_tornado():
+    bodies = [[f"{lines}\nmore += items[-9:]"] for lines, _ in IN_ROUNDS.values()]
+
+    check(program_of(bodies), asked_of(len(bodies)), good=1)
+
+
+@pytest.mark.parametrize(
+    "maker",
+    [
+        "(n for n in k)",
+        "iter(k['a'])",
+        "map(g, k)",
+        "zip(k, k)",
+        "csv.reader(k)",
+        "g(k)",
+    ],
+)
+def test_what_an_iterator_gives_leaves_what_it_is_stored_in(maker):
+    source = (
+        "items = []\ndef g(k):\n    yield from k\ndef f(k):\n"
+        f"    x = {maker}\n    for y in x:\n        items.append(y)\n"
+        "        y.append(1)\n"
+    )
+
+    assert "txloop" not in shared(source, "items")
+    assert "stores 'y' and goes on with it" in left(source, "items")
+
+
+@pytest.mark.parametrize(
+    "maker", ["[[]]", "json.loads(k)", "sorted(k)", "[n for n in k if n]", "g(k)"]
+)
+def test_what_is_no_iterator_is_a_container_from_the_start(maker):
+    source = (
+        "items = []\ndef g(k):\n    return [k]\ndef f(k):\n"
+        f"    x = {maker}\n    for y in x:\n        items.append(y)\n"
+        "        y.append(1)\n"
+    )
+
+    assert "for y in txloop.share(x)" in shared(source, "items")
+
+
+APART = {
+    "in two branches": "x = g()\n    if v: items.append(x)\n    else: table[v] = x",
+    "in two cases": (
+        "x = g()\n    match v:\n        case 1: items.append(x)\n"
+        "        case _: table[v] = x"
+    ),
+    "in two branches of a loop": (
+        "for x in g():\n        if v: items.append(x)\n        else: table[v] = x"
+    ),
+    "bound before that in each round": (
+        "for n in v:\n        x = g()\n        x.append(1)\n        items.append(x)"
+    ),
+    "bound in both branches in each round": (
+        "for n in v:\n        if n: x = g()\n        else: x = h()\n"
+        "        x.append(1)\n        items.append(x)"
+    ),
+    "bound as long as there is one": (
+        "while x := g():\n        x.append(1)\n        items.append(x)"
+    ),
+}
+
+
+@pytest.mark.parametrize("case", APART)
+def test_what_is_not_used_on_in_the_same_round_stays_plain(case):
+    source = f"items = []\ntable = {{}}\ndef f(v):\n    {APART[case]}\n"
+
+    assert 2 == shared(source, "items", "table").count("txloop.share")
 
 
 HELD_PARTS = {

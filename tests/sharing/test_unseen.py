@@ -177,7 +177,7 @@ LEFT = {
         "async def f():\n    done, _ = await asyncio.wait(tasks)\n"
         "    for t in done:\n        rows.append(t.result())\n"
         "        t.result().append(1)\n",
-        "stores it by another way",
+        "stores 't' and goes on with it",
     ),
     "of a context": (
         "import contextvars\ndef f():\n"

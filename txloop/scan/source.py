@@ -336,6 +336,12 @@ def private(name: str, owner: str) -> str:
     return f"_{owner}{name}"
 
 
+def as_written(name: str, owner: str) -> str:
+    """Return what the class's own code calls an attribute: `private` undone."""
+    written = name.removeprefix(f"_{owner.lstrip('_')}")
+    return written if private(written, owner) == name else name
+
+
 def _stored_on(name: str, method: _Function) -> tuple[set[str], set[str]]:
     augmented: set[int] = set()
     stored: set[str] = set()

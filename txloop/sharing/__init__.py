@@ -57,6 +57,7 @@
     storing     where variables are stored
     filling     what functions put into their variables
     using       whether they are changed after that
+    again       what a further round of a loop does with what they had
     mattering   whether a use changes an object, or hands it on
     fields      constructors that stand in no text: those of dataclasses
     described   what dataclasses.field says of what a field begins with

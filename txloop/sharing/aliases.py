@@ -21,7 +21,7 @@ from txloop.sharing.bindings import (
     names_of_same,
 )
 from txloop.sharing.callees import numbers_of
-from txloop.sharing.habits import Habit, Habits
+from txloop.sharing.habits import Argument, Habit, Habits
 from txloop.sharing.handing import is_of_future
 from txloop.sharing.handlers import is_handler_class
 from txloop.sharing.mattering import given_twice
@@ -45,7 +45,8 @@ from txloop.sharing.syntax import (
 )
 from txloop.sharing.uncalled import coroutines_alone
 from txloop.sharing.unseen import Unseen
-from txloop.sharing.using import is_used_on
+from txloop.sharing.using import is_read_once, is_used_on, wholes_of
+from txloop.sharing.wholes import makes_container
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Set
@@ -288,7 +289,36 @@ class Aliases:
                     continue
                 kept = self._results_kept(value) or [(text, value)]
                 yield from ((*one, hazard) for one in kept)
+                yield from self._of_whole(text, scope, value, same, store, hazard)
             yield from self._made_for(text, store, hazard, owned)
+
+    def _of_whole(
+        self,
+        text: Text,
+        scope: ast.AST,
+        value: ast.expr,
+        same: Set[str],
+        store: Store,
+        hazard: Hazard,
+    ) -> Iterator[Alias]:
+        """Yield what makes the variables of which a value is a part.
+
+        ``for row in rows: kept.append(row); row["id"] = 1`` changes what `rows` has.
+        """
+        own = bound_in(scope) - {"self", "cls"} - same
+        for name in sorted(wholes_of(value) & own):
+            given = [Argument(text, scope, ast.Name(name, ast.Load()))]
+            made = self._arguments.makers(given, self._habits)
+            if any(
+                not makes_container(self._habits, scope, one) for _, one in made or ()
+            ):
+                made = None  # a container cannot take the place of an iterator
+            if made and is_read_once(self._habits, scope, name):
+                continue
+            yield from ((*one, hazard) for one in made or ())
+            if made is None:
+                for into in {store.into, *self._storing.others(store)}:
+                    yield text, None, hazard._replace(name=into)
 
     def _of_own(self, text: Text, store: Store) -> Iterator[Alias]:
         """Yield what an attribute of a handler is given that is stored, and used on."""

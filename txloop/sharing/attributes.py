@@ -12,6 +12,7 @@ import ast
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from txloop.scan.source import private
 from txloop.scan.syntax import FUNCTIONS, bound_by, bound_in, last_name, parameters
 from txloop.sharing.bindings import bindings, taken_from
 from txloop.sharing.lookups import why_by_name
@@ -108,6 +109,7 @@ class Attribute:
         for text in self.texts:
             reason = (
                 why_by_name(text, self.name)
+                or self._why_private(text)
                 or self._why_in_namespace(text)
                 or self._why_not(text, first)
             )
@@ -130,6 +132,24 @@ class Attribute:
         for text, use in uses:
             edits[text.file].append(text, use, ".value")
         return first.text, first.value.lineno
+
+    def _why_private(self, text: Text) -> str:
+        """Return which line may use it, if it is private, outside of its class."""
+        full = private(self.name, self.owner)
+        if full == self.name:
+            return ""
+        own: set[ast.AST] = set()
+        for node in walked(text.tree):  # a class comes before those in it
+            if isinstance(node, ast.ClassDef):
+                same = node.name.lstrip("_") == self.owner.lstrip("_")
+                own = own.union(walked(node)) if same else own.difference(walked(node))
+        for use in (
+            *attributes_named(text.tree, self.name),
+            *attributes_named(text.tree, full),
+        ):
+            if use not in own or use.attr == full:
+                return f"{text.place(use)}, may mean another's attribute"
+        return why_by_name(text, full)
 
     def _why_in_namespace(self, text: Text) -> str:
         """Return which line finds it in what its class has; "" if none does."""

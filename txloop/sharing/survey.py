@@ -21,7 +21,7 @@ from txloop.check.judging import IN_PARALLEL, shared, verdicts
 from txloop.check.rehearsal import end_children, rehearse
 from txloop.scan import FindingKind, assigned_late, give_source
 from txloop.scan.live_objects import module_label
-from txloop.scan.source import own_modules
+from txloop.scan.source import as_written, own_modules
 from txloop.sharing.handlers import handlers_of_program
 from txloop.sharing.lookups import names_in_files
 from txloop.sharing.making import (
@@ -65,7 +65,7 @@ class Seed:
         of: The label of the module or class that has it; of a function's attribute that
             and the name of the function, of a closure's variable the file and the
             function that assigns it; or "".
-        attribute: Its name there.
+        attribute: Its name there, as the code writes it.
         kind: The name of its type.
         site: Where it was made, if it is a plain object of which that is known.
         names: All that the program calls it, without what they are names of.
@@ -263,7 +263,7 @@ def _seed(finding: Finding, names: Mapping[int, set[str]]) -> Seed:
         finding.name,
         kind,
         of,
-        attribute,
+        as_written(attribute, of.rpartition(".")[2]),
         type(thing).__name__ if noted or not finding.thing else finding.thing,
         None if finding.name.endswith(".__dict__") else site_of(identity),
         tuple(sorted(names.get(identity, ()))),

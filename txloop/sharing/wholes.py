@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from txloop.scan.syntax import FunctionNode
     from txloop.sharing.habits import Habits
 
-__all__ = ["makes_whole"]
+__all__ = ["makes_container", "makes_whole"]
 
 _MAKERS = frozenset(
     [
@@ -92,6 +92,36 @@ def _call_makes(habits: Habits, scope: ast.AST, call: ast.Call, depth: int) -> b
     elif name not in COPIERS:
         return name in _MAKERS
     return all(makes_whole(habits, scope, one, depth + 1) for one in given)
+
+
+def makes_container(
+    habits: Habits, scope: ast.AST, value: ast.expr, depth: int = 0
+) -> bool:
+    """Tell whether what an expression makes is no iterator, whatever is in it."""
+
+    def all_do(values: list[tuple[ast.AST, ast.expr]]) -> bool:
+        known = bool(values) and depth < _DEEPEST
+        return known and all(makes_container(habits, *one, depth + 1) for one in values)
+
+    match value:
+        case ast.GeneratorExp():
+            return False
+        case ast.IfExp(body=one, orelse=other):
+            return all_do([(scope, one), (scope, other)])
+        case ast.BoolOp(values=values):
+            return all_do([(scope, one) for one in values])
+        case ast.Name(id=name):
+            values, others = bindings(scope, name)
+            return not others and all_do([(scope, one) for one in values])
+        case ast.Call(func=function):
+            name = last_name(function)
+            nodes = [one.node for one in habits.callees.functions.get(name, ())]
+            if nodes and all(map(_only_returns, nodes)):
+                return all_do(
+                    [(one, each) for one in nodes for each in results_of(one)]
+                )
+            return not nodes and name in COPIERS | _MAKERS | {"copy", "deepcopy"}
+    return True
 
 
 def _only_returns(function: FunctionNode) -> bool:
