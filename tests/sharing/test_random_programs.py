@@ -108,7 +108,8 @@ def answers(source, executor, environment, asked, options):
 def check(source, asked, variants=("serial", "away"), *, good=0.0, options=OPTIONS):
     """Compare some variants of a program with stock Tornado, return what `share` says.
 
-    Those here and away differ most: the third does either. Of stock Tornado's answers that share has to be good: two errors say little.
+    Here and away differ most; the third variant does either. Of stock Tornado's answers
+    that share has to be good: two errors say little.
     """
     handlers = source.count("(Base):")
     paths = [Asked("GET", f"/h{n % handlers}?k={k}&v={v}") for n, k, v in asked]
