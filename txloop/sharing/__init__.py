@@ -41,6 +41,7 @@
     tables      functions and classes that are found in a table
     operators   what lines call without a call: own operators, setters of properties
     habits      what these do with what they are given
+    learning    looks at all functions for that, in rounds
     assigning   assignments that run setters of properties, and of items
     arguments   what calls give for their parameters
     spreading   what they give for those that are only spread

@@ -20,30 +20,17 @@ from txloop.sharing.bindings import (
     names_of_parts,
     names_of_same,
 )
-from txloop.sharing.callees import numbers_of
-from txloop.sharing.habits import Argument, Habit, Habits
+from txloop.sharing.habits import Argument
 from txloop.sharing.handing import is_of_future
 from txloop.sharing.handlers import is_handler_class
+from txloop.sharing.learning import Learned
 from txloop.sharing.mattering import given_twice
 from txloop.sharing.operators import CALLED_BY_BUILTINS
 from txloop.sharing.origins import EVERYTHING, Hazard
-from txloop.sharing.owning import Owning
-from txloop.sharing.receiving import extends_others, methods_by_name
+from txloop.sharing.receiving import extends_others
 from txloop.sharing.scopes import defaults_of, functions_in, nodes_of, walked
-from txloop.sharing.sets import is_set, names_of_sets
-from txloop.sharing.storing import Storing, is_kept
-from txloop.sharing.syntax import (
-    changed_by,
-    foreign_modules,
-    holder_name,
-    is_cached,
-    is_coroutine,
-    is_of_self,
-    results_of,
-    root_name,
-    uses_arrays,
-)
-from txloop.sharing.uncalled import coroutines_alone
+from txloop.sharing.storing import is_kept
+from txloop.sharing.syntax import holder_name, is_coroutine
 from txloop.sharing.unseen import Unseen
 from txloop.sharing.using import is_read_once, is_used_on, wholes_of
 from txloop.sharing.wholes import makes_container
@@ -53,14 +40,11 @@ if TYPE_CHECKING:
 
     from txloop.scan.syntax import FunctionNode
     from txloop.sharing.arguments import Arguments
-    from txloop.sharing.meanings import Function
     from txloop.sharing.origins import Origins
     from txloop.sharing.storing import Store
     from txloop.sharing.texts import Text
 
 __all__ = ["Alias", "Aliases"]
-
-_ROUNDS = 5
 
 Alias: TypeAlias = "tuple[Text, ast.expr | None, Hazard]"
 """An expression that has to be shared, and why; None if that is not possible."""
@@ -90,94 +74,14 @@ class Aliases:
         """
         self._in_templates = in_templates
         self._texts = list(texts)
-        own = {text.package for text in self._texts}
-        foreign = {
-            name for text in self._texts for name in foreign_modules(text.tree, own)
-        }
-        trees = [text.tree for text in self._texts]
-        callees = arguments.callees
         self._arguments = arguments
-        alone = coroutines_alone(self._texts, origins.meanings)
-        self._habits = Habits(callees, any(map(uses_arrays, trees)), alone)
-        self._owning = Owning(self._texts, self._habits)
-        methods = methods_by_name(self._texts)
-        sets = functools.partial(is_set, origins, names_of_sets(self._texts))
-        self._storing = Storing(
-            self._habits, foreign, named, self._owning, methods, sets
-        )
+        learned = Learned(self._texts, arguments, named, origins)
+        self._habits, self._owning = learned.habits, learned.owning
+        self._storing, self._cached = learned.storing, learned.cached
         self._unseen = Unseen(self._texts, origins, self._storing, changes)
-        self._sets_defaults = "setdefault" in callees.functions or extends_others(
-            callees.meanings, {"__setitem__"}
+        self._sets_defaults = "setdefault" in arguments.callees.functions or (
+            extends_others(arguments.callees.meanings, {"__setitem__"})
         )
-        self._cached: dict[str, list[tuple[Text, ast.expr]]] = {}
-        for text in self._texts:
-            for function, _ in functions_in(text.tree):
-                self._find_cached(text, function)
-        for _ in range(_ROUNDS):
-            known = self._habits.known()
-            self._is_more = False
-            self._hashed: dict[str, Set[int]] = {}
-            for one in callees.every:
-                self._learn(one)
-            self._habits.hashed = self._hashed
-            self._habits.owned = self._owning.owned()
-            self._habits.given = self._arguments.staying(self._habits)
-            if known == self._habits.known() and not self._is_more:
-                break
-
-    def _find_cached(self, text: Text, function: FunctionNode) -> None:
-        """Note what a function returns, if `functools.cache` keeps it."""
-        if is_cached(function):
-            results = [(text, one) for one in results_of(function)]
-            self._cached.setdefault(getattr(function, "name", ""), []).extend(results)
-
-    def _learn(self, called: Function) -> None:
-        """Note what a function does, under its name."""
-        habits, name, function = self._habits, called.name, called.node
-        keys = habits.keys[function] = habits.keys_of(function)
-        mutable = {*parameters(function)} - keys
-        in_handler = is_handler_class(called.owner)
-        every = [*self._storing.stores(function, in_handler=in_handler)]
-        for one in every:
-            if one.is_own:
-                into = {one.into, *self._storing.others(one)}
-                self._is_more |= self._owning.note_stored(one.name, into)
-        stores = [one for one in every if one.name in mutable and not one.is_own]
-        stored = {one.name for one in stores}
-        results = results_of(function)
-        stays = all(habits.stays(function, one) for one in results)
-        handed = {each for one in results for each in habits.handed_on(one)}
-        hands = {
-            one
-            for one in mutable
-            if handed & names_of_parts(function, {one}, habits.handed_on)
-            or handed & names_of_same(function, one)
-        }
-        before = habits.functions.get(name, Habit())
-        habits.functions[name] = Habit(
-            before.stored | numbers_of(called, stored),
-            before.places | {one.into for one in stores},
-            before.reached | {of for one in stores for of in self._storing.others(one)},
-            before.handed | numbers_of(called, hands),
-            before.changes or self._changes(function, called.owner),
-            before.returns_same and stays,
-        )
-        # There may be several of that name: each has to use it so.
-        hashed = numbers_of(called, keys)
-        self._hashed[name] = hashed & self._hashed.get(name, hashed)
-
-    def _changes(self, function: FunctionNode, owner: ast.ClassDef | None) -> bool:
-        """Tell whether a function changes what it has not made."""
-        names, local = parameters(function), bound_in(function)
-        for node in walked(function):
-            target = changed_by(node)
-            root = root_name(target) if target is not None else None
-            if target is not None and (root not in local or root in names):
-                if not (is_handler_class(owner) and is_of_self(target)):
-                    return True
-            elif isinstance(node, ast.Call) and self._habits.acts(node):
-                return True
-        return False
 
     def found(self) -> Iterator[Alias]:
         """Yield all of them, module by module."""
