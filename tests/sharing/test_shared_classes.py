@@ -382,6 +382,7 @@ def test_dataclasses_become_shared_ones_line_by_line():
         ("from dataclasses import", "from attr import", "decorated with @dataclass"),
         ("size: int = 0", "size: InitVar[int] = 0", "it has an InitVar"),
         ("    things.append", "    things[0].grow = 1; things.append", "declare grow"),
+        ("self.size += 1", "self.note = 1\n    note = 0", "does not declare note"),
     ],
 )
 def test_a_dataclass_that_cannot_be_a_shared_one_is_left_alone(line, by, reason):
@@ -399,6 +400,11 @@ def test_a_dataclass_that_cannot_be_a_shared_one_is_left_alone(line, by, reason)
         ("self.size += 1", "for one in self.name: one.game = None", "game"),
         ("    things.append", "    things[0].note = 1; things.append", "note"),
         ("def add(name):", "def add(name):\n    name.note = 1", "note"),
+        (
+            "name: str\n",
+            "name: str\n    note = -1\n    def f(self): self.note = 2\n",
+            "note",
+        ),
     ],
 )
 def test_a_dataclass_has_what_may_be_set_and_is_not_declared(line, by, name):

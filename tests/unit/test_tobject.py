@@ -371,3 +371,25 @@ def test_a_dataclass_has_more_than_its_fields(run):
     before = (False, "Pawn(kind='pawn', steps=2)", True)
     its = {"kind": "pawn", "steps": 2, "square": "a2", "owner": "ann"}
     assert (before, (its, False), True, ("pawn", 2)) == run(body)
+
+
+class Seat(TObject, also=("wake",)):
+    name: str
+    wake = -1
+
+
+class Last(Seat):
+    row: int = 9
+
+
+@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize("kind", [Seat, Last])
+def test_a_dataclass_has_what_its_class_has_until_it_is_set(kind, run):
+    def body():
+        seat: Any = kind("ann")
+        before = seat.wake, dict(vars(seat))
+        seat.wake = 3
+        return before, seat.wake, kind.wake, kind("bob").wake, vars(seat)["wake"]
+
+    its = {"name": "ann"} | ({"row": 9} if kind is Last else {})
+    assert ((-1, its), 3, -1, -1, 3) == run(body)

@@ -441,10 +441,12 @@ def _make_dataclass(
             [*(field.name for field in fields), *cls._tx_names, *slots, *also]
         )
     )
-    return {
-        field.name: field.default
-        for field in fields
-        if field.default is not dataclasses.MISSING
+    declared = {field.name: field.default for field in fields}
+    others = tuple(name for name in cls._tx_names if name not in declared)
+    return defaults_of(cls, others) | {
+        name: default
+        for name, default in declared.items()
+        if default is not dataclasses.MISSING
     }
 
 

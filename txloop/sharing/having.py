@@ -12,7 +12,12 @@ from txloop.sharing.origins import NAMESPACE
 from txloop.sharing.scopes import functions_in
 from txloop.sharing.showing import deleted_in, objects_shown, why_in_any_order
 from txloop.sharing.slots import has_slots, why_not_slots
-from txloop.sharing.stated import begin_in_common, is_dataclass, shows_attributes
+from txloop.sharing.stated import (
+    begin_in_common,
+    bound_in_body,
+    is_dataclass,
+    shows_attributes,
+)
 from txloop.sharing.syntax import set_on_self
 
 if TYPE_CHECKING:
@@ -70,8 +75,12 @@ class Having(Families):
         undeclared = {*self._also(name)}  # none where these have slots only
         if not undeclared or any(map(shows_attributes, self._texts)):
             return undeclared  # what came first would not be shown first
-        its = [node for one in self._family(name) for _, node in self._found[one]]
-        bound = set[str]().union(*map(bound_in, its))
+        bound: set[str] = set()
+        for one in self._family(name):
+            is_root = self._line(one) & self._found.keys() == {one}
+            # Objects have what it has as a number until they get one of their own.
+            find = bound_in_body if is_root else bound_in
+            bound.update(*(find(node) for _, node in self._found[one]))
         return undeclared & bound | {one for one in undeclared if one[:2] == "__"}
 
     def _sets_any(self, stray: Stray, name: str) -> bool:

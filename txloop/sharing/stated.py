@@ -90,10 +90,16 @@ def bound_in_body(node: ast.ClassDef) -> set[str]:
         name
         for one in node.body
         if not isinstance(one, ast.AnnAssign)
-        if not isinstance(getattr(one, "value", None), ast.Constant)
+        if not _is_constant(getattr(one, "value", None))
         for each in [one, *getattr(one, "targets", ())]
         for name in bound_by(each)
     }
+
+
+def _is_constant(value: ast.expr | None) -> bool:
+    if isinstance(value, ast.UnaryOp):  # as in -1
+        value = value.operand
+    return isinstance(value, ast.Constant)
 
 
 def is_dataclass(text: Text, node: ast.ClassDef) -> bool:
