@@ -64,7 +64,7 @@
     described   what dataclasses.field says of what a field begins with
     meanings    what names mean
     origins     where values come from: from names, or from lines that make them
-    decoding    what makes all that it returns
+    decoding    what makes all that it returns, or gives what cannot change
     passing     how values get from place to place
     changing    what is changed in place
     receiving   which methods only keep what they are given

@@ -1,7 +1,7 @@
 """Calls that make all that they return, of a text, of bytes, or of what a file has.
 
 So nothing of what they are given is in there, be it a container's or not: what it is
-made of cannot change.
+made of cannot change. Others give what cannot change itself: numbers and texts.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from txloop.scan.known import SCALARS
 from txloop.scan.syntax import last_name
-from txloop.sharing.syntax import root_name
+from txloop.sharing.syntax import arguments_of, root_name
 
 if TYPE_CHECKING:
     from txloop.sharing.meanings import Meanings
 
-__all__ = ["decodes"]
+__all__ = ["decodes", "gives_scalar"]
 
 _DECODERS = frozenset(
     [
@@ -31,6 +32,15 @@ _UNPICKLED = frozenset(
     ]
 )
 """Methods by which classes say what is made of bytes; others do by `copyreg`."""
+
+
+_FUNCTIONS = frozenset(
+    [
+        *("abs", "all", "any", "bool", "bytes", "float", "int", "isinstance", "len"),
+        *("ord", "round", "str", "sum"),
+    ]
+)
+"""Python's own: a method of that name is another one."""
 
 
 def decodes(meanings: Meanings, scope: ast.AST, call: ast.Call) -> bool:
@@ -52,3 +62,18 @@ def decodes(meanings: Meanings, scope: ast.AST, call: ast.Call) -> bool:
         return False
     own = not _UNPICKLED.isdisjoint(meanings.functions) or meanings.imports("copyreg")
     return not ((home == "pickle" and own) or meanings.defines(scope, root))
+
+
+def gives_scalar(call: ast.Call) -> bool:
+    """Tell whether the name of what is called says that it gives what cannot change.
+
+    ``query.all()`` may give a list, and so does ``sum(lists, [])``. And what is decoded
+    by more than the name of an encoding may be a dict: ``jwt.decode(token, key)``.
+    """
+    name, given = last_name(call.func), arguments_of(call)
+    if name == "sum" and len(given) > 1:
+        return False
+    if name == "decode" and not all(isinstance(one, ast.Constant) for one in given):
+        return False
+    is_method = not isinstance(call.func, ast.Name)
+    return name in SCALARS and not (is_method and name in _FUNCTIONS)

@@ -14,9 +14,9 @@ from txloop.scan.known import PARTS, READERS, SCALARS
 from txloop.scan.syntax import FUNCTIONS, declared_in, last_name, walk
 from txloop.sharing.bindings import bindings, keys_in
 from txloop.sharing.callees import ANY_FUNCTION
+from txloop.sharing.decoding import gives_scalar
 from txloop.sharing.handing import names_handed_on
 from txloop.sharing.operators import operands
-from txloop.sharing.scalars import gives_scalar
 from txloop.sharing.scopes import walked
 from txloop.sharing.syntax import OF_NUMBERS, arguments_of, changed_by
 from txloop.sharing.types_asked import only_asks

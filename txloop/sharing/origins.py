@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan.known import COPIERS, GETTERS, NAMESPACES, PARTS
 from txloop.scan.syntax import last_name
-from txloop.sharing.decoding import decodes
+from txloop.sharing.decoding import decodes, gives_scalar
 from txloop.sharing.described import first_value
 from txloop.sharing.handing import is_scalar, taken_whole
 from txloop.sharing.making import Site
 from txloop.sharing.operators import methods_of
-from txloop.sharing.scalars import gives_scalar, has_scalars_only
+from txloop.sharing.scalars import has_scalars_only
 from txloop.sharing.syntax import OF_NUMBERS, arguments_of, name_in_text
 
 if TYPE_CHECKING:

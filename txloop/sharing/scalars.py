@@ -12,11 +12,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from txloop.scan.known import MODULES, PARTS, SCALARS, SETTING
+from txloop.scan.known import MODULES, PARTS, SETTING
 from txloop.scan.syntax import last_name
 from txloop.sharing.bindings import bindings
 from txloop.sharing.scopes import walked
-from txloop.sharing.syntax import arguments_of, each_given, leaves, root_name
+from txloop.sharing.syntax import each_given, leaves, root_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from txloop.sharing.texts import Text
 
 __all__ = [
-    "gives_scalar",
     "has_scalars_only",
     "scalar_attributes",
     "set_by_call",
@@ -37,29 +36,6 @@ _SETTING = SETTING | {"__setattr__"}
 
 _OF_SCALARS = MODULES - {"decimal", "logging"}
 """Modules whose objects have attributes that cannot change: dates, times, UUIDs."""
-
-_FUNCTIONS = frozenset(
-    [
-        *("abs", "all", "any", "bool", "bytes", "float", "int", "isinstance", "len"),
-        *("ord", "round", "str", "sum"),
-    ]
-)
-"""Python's own: a method of that name is another one."""
-
-
-def gives_scalar(call: ast.Call) -> bool:
-    """Tell whether the name of what is called says that it gives what cannot change.
-
-    ``query.all()`` may give a list, and so does ``sum(lists, [])``. And what is decoded
-    by more than the name of an encoding may be a dict: ``jwt.decode(token, key)``.
-    """
-    name, given = last_name(call.func), arguments_of(call)
-    if name == "sum" and len(given) > 1:
-        return False
-    if name == "decode" and not all(isinstance(one, ast.Constant) for one in given):
-        return False
-    is_method = not isinstance(call.func, ast.Name)
-    return name in SCALARS and not (is_method and name in _FUNCTIONS)
 
 
 def scalar_attributes(texts: Iterable[Text], habits: Habits) -> set[str]:

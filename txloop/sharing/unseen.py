@@ -22,10 +22,11 @@ from txloop.scan.syntax import (
     last_name,
 )
 from txloop.sharing.bindings import bindings
+from txloop.sharing.decoding import gives_scalar
 from txloop.sharing.handing import handed_on, is_of_future
 from txloop.sharing.making import Site
 from txloop.sharing.origins import Hazard
-from txloop.sharing.scalars import gives_scalar, has_scalars_only
+from txloop.sharing.scalars import has_scalars_only
 from txloop.sharing.scopes import nodes_of, walked
 from txloop.sharing.syntax import arguments_of, holder_name, results_of, root_name
 from txloop.sharing.uncalled import is_other_variable
