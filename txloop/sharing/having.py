@@ -14,7 +14,7 @@ from txloop.sharing.showing import deleted_in, objects_shown, why_in_any_order
 from txloop.sharing.slots import has_slots, why_not_slots
 from txloop.sharing.stated import (
     begin_in_common,
-    bound_in_body,
+    constants_in,
     is_dataclass,
     shows_attributes,
 )
@@ -78,9 +78,10 @@ class Having(Families):
         bound: set[str] = set()
         for one in self._family(name):
             is_root = self._line(one) & self._found.keys() == {one}
-            # Objects have what it has as a number until they get one of their own.
-            find = bound_in_body if is_root else bound_in
-            bound.update(*(find(node) for _, node in self._found[one]))
+            for _, node in self._found[one]:
+                # Objects have these until they get values of their own.
+                shown = constants_in(node) if is_root else set()
+                bound |= bound_in(node) - shown
         return undeclared & bound | {one for one in undeclared if one[:2] == "__"}
 
     def _sets_any(self, stray: Stray, name: str) -> bool:

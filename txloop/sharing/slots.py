@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from txloop.scan.syntax import last_name
 from txloop.sharing.scopes import attributes_named, nodes_of_kinds
+from txloop.sharing.syntax import annotated_in
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -82,13 +83,7 @@ def _fields_of(node: ast.ClassDef) -> set[str]:
     """Return the fields that a dataclass makes slots of."""
     if names_slots(node) or not has_slots(node):
         return set()
-    return {
-        one.target.id
-        for one in node.body
-        if isinstance(one, ast.AnnAssign)
-        if isinstance(one.target, ast.Name)
-        if "ClassVar" not in ast.unparse(one.annotation)
-    }
+    return annotated_in(node)
 
 
 def _asks_for_any(call: ast.Call, hidden: Collection[str]) -> bool:

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from txloop.scan.syntax import bound_by, last_name
+from txloop.scan.syntax import FUNCTIONS, bound_by, last_name
 from txloop.sharing.making import PLAIN
 from txloop.sharing.scopes import names_of_standard, walked
 from txloop.sharing.syntax import DISPLAYS, is_of_self, simple_values
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "begin_in_common",
     "bound_in_body",
+    "constants_in",
     "dataclass_mark",
     "is_abstract",
     "is_dataclass",
@@ -94,6 +95,20 @@ def bound_in_body(node: ast.ClassDef) -> set[str]:
         for each in [one, *getattr(one, "targets", ())]
         for name in bound_by(each)
     }
+
+
+def constants_in(node: ast.ClassDef) -> set[str]:
+    """Return the names that a class gives numbers or texts, and nothing else."""
+    found, others = set[str](), set[str]()
+    for one in node.body:
+        if isinstance(one, ast.Assign | ast.AnnAssign) and _is_constant(one.value):
+            targets = one.targets if isinstance(one, ast.Assign) else [one.target]
+            found.update(name for each in targets for name in bound_by(each))
+        else:
+            whole = isinstance(one, (*FUNCTIONS, ast.ClassDef))
+            for each in [one] if whole else ast.walk(one):
+                others.update(bound_by(each))
+    return found - others
 
 
 def _is_constant(value: ast.expr | None) -> bool:

@@ -348,11 +348,12 @@ def uses_arrays(tree: ast.Module) -> bool:
 
 
 def annotated_in(node: ast.ClassDef) -> set[str]:
-    """Return the attributes that a class declares."""
+    """Return the attributes that a class declares for its objects."""
     return {
         one.target.id
         for one in node.body
         if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+        if "ClassVar" not in ast.unparse(one.annotation)
     }
 
 
