@@ -13,7 +13,7 @@ import os
 import weakref
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from txloop.scan.access import Act, Writes
 from txloop.scan.evidence import texts_of_templates, words_in_templates
@@ -54,17 +54,25 @@ class Served:
     application: object
 
 
+class _State(NamedTuple):
+    """A module as it was when it was looked at, with how many names it had."""
+
+    module: ModuleType
+    source: Source
+    names: int
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Indexed:
     """What the functions of a module, as it was, do.
 
     Attributes:
-        state: The module, its source, and how many names it had.
+        state: The module as it was.
         accesses: What they write.
         asked: Whether that depends on the application.
     """
 
-    state: tuple[ModuleType, Source, int]
+    state: _State
     accesses: tuple[Access, ...]
     asked: bool
 
@@ -79,8 +87,8 @@ class Program:
         self.sources = Sources()
         self._providers: list[Callable[[], Iterable[Served]]] = []
         self._modules: dict[str, _Indexed] = {}
-        self._handlers: dict[type, tuple[Access, ...]] = {}  # as `_states` are
-        self._states: object = None
+        self._handlers: dict[type, tuple[Access, ...]] = {}
+        self._states: list[_State] = []  # of the modules, when handlers were looked at
         self._application: Callable[[], object] = _unknown
         self._claimed = claimed()
         self._known: object = None
@@ -135,6 +143,7 @@ class Program:
         if claimed() is not self._claimed:
             self._claimed = claimed()
             self._modules.clear()
+            self._handlers.clear()
         if only is not self._application():
             known = only is not UNKNOWN
             self._application = weakref.ref(only) if known else _unknown
@@ -164,13 +173,13 @@ class Program:
         if acts != self.sources.acts:
             self.sources.acts = acts
             self._modules.clear()
-            self._states = None  # for all that handlers write
+            self._handlers.clear()
 
     def _indexed(self, module: ModuleType) -> _Indexed:
         name, namespace = module.__name__, module.__dict__
         source = self.sources.source(file_of(module), namespace)
         known = self._modules.get(name)
-        state = module, source, len(namespace)
+        state = _State(module, source, len(namespace))
         if known is None or known.state != state:
             walk = self._walk(self._application(), {})
             accesses = _accesses(walk, module, source)
@@ -181,7 +190,7 @@ class Program:
     def _walk(self, app: object, evidence: Mapping[str, object]) -> Walk:
         return Walk(self.sources, evidence, app, plain_calls=self._plain_calls)
 
-    def _forget_handlers(self, states: list[object], served: list[Served]) -> None:
+    def _forget_handlers(self, states: list[_State], served: list[Served]) -> None:
         """Forget what those do that are no longer mounted; all, if modules changed."""
         still = {one.handler for one in served} if states == self._states else set()
         self._states = states
@@ -201,15 +210,16 @@ class Program:
 
     def _collect(self, indexed: tuple[_Indexed, ...], served: list[Served]) -> Writes:
         """Return what the functions of all modules write once requests are served."""
-        reach = Reach([each.state[:2] for each in indexed], self._words)
+        states = [each.state for each in indexed]
+        reach = Reach([(one.module, one.source) for one in states], self._words)
         writes = Writes()
-        for each in indexed:
-            for name, prototype in each.state[1].evidence:
+        for one in states:
+            for name, prototype in one.source.evidence:
                 writes.add_evidence(name, prototype)
-        accesses = [access for each in indexed for access in each.accesses]
-        self._forget_handlers([each.state for each in indexed], served)
-        for one in served:
-            accesses += self._of_handler(one, writes.evidence)
+        accesses = [access for module in indexed for access in module.accesses]
+        self._forget_handlers(states, served)
+        for each in served:
+            accesses += self._of_handler(each, writes.evidence)
         walk = self._walk(self._application(), writes.evidence)
         walk_logs(walk)
         accesses += _writing(walk)
